@@ -1,29 +1,20 @@
 """Negamax alpha-beta over one family's kernel: the search of the samples `alphabeta` and `champion`.
 
-Every search has principal variation search, iterative deepening, a two-bucket transposition table with aging, killer
-moves, the history heuristic and late move reductions. The search features of its weights (`bots.search.net`) switch on
-the rest: the countermove heuristic, a learned evaluation (`bots.search.evaluation`), quiescence search, null-move
+Every search has principal variation search, iterative deepening, a transposition table, killer moves, the
+history heuristic and late move reductions. The search features of its weights (`bots.search.net`) switch on the rest:
+the countermove heuristic, a learned evaluation (`bots.search.evaluation`), quiescence search, null-move
 pruning, reverse futility pruning, razoring, futility pruning. The sample `alphabeta` has none of them: with
 countermoves it is weaker in one family.
-
-Several threads may search the same position with one transposition table (lazy SMP), each with a state of its own
-(`new_helper_state`, `copy_root`). Entries are read and written without locks; KEY is the digest XOR the rest, so an
-entry that two threads wrote half each matches no position.
 
 Loaded once per family (see `bots.search`). A search is a pure function of the position, its history, the limits, the
 net and the table; only `STOP`, set by another thread, can make two runs differ. `st` is the `SearchState` in every
 function.
-
-    ply 0     the root: states[0], game_keys[work[ROOT_INDEX]]
-    ply p     states[p]; game_keys[work[ROOT_INDEX] + p] is the digest that repetitions compare, keys[p] that of the
-              whole state; plies[p] holds the legal moves (the hash move first, the others ascending), their ranks and
-              the static scores of the positions after them, all in the same order
 """
 
 # ruff: noqa: PLR0917 - the compiled functions call each other by position alone
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -50,129 +41,78 @@ from bots.search.net import (
     Net,
 )
 from bots.search.repetition import MAX_GAME_PLIES, digest, key_of, repetition_count
+from bots.search.search_state import (
+    ABORTED,
+    AGE,
+    BEST_MOVE,
+    CONTEMPT,
+    GENERATION,
+    HISTORY,
+    INDEX_MASK,
+    INFINITY,
+    ITERATION,
+    KILLER,
+    LAST_MOVE,
+    MAX_DEPTH,
+    MOVES,
+    NODE_LIMIT,
+    NODES,
+    NOISE,
+    ONCE,
+    PROVEN_WIN,
+    RANK_SHIFT,
+    ROOT_INDEX,
+    ROOT_SIDE,
+    SCORE,
+    SECOND_KILLER,
+    SEED,
+    STATIC,
+    STOP,
+    TERMINAL,
+    TRUE,
+    UNKNOWN,
+    WIN,
+    WIN_IN_ONE,
+    WORK_SIZE,
+    ZERO,
+    SearchState,
+    copy_root,
+    history_index,
+    must_stop,
+    new_helper_state,
+    terminal_score,
+)
+from bots.search.table import DEPTH_MASK, EXACT, FORCED, LOWER, UPPER, new_table, probe, store
 from referee.rules.jit import prefetch
 from referee.rules.kernel_protocol import LinearFeatures, Tactics
 from referee.rules.per_family import family_of, kernel_for
 from referee.rules.rules import Config, State
 
 _kernel, compiled = kernel_for(__name__)
-_evaluation = search("evaluation", family_of(__name__))
 legal, play, result = _kernel.legal, _kernel.play, _kernel.result
+_evaluation, _ordering = search("evaluation", family_of(__name__)), search("ordering", family_of(__name__))
+quiescence = search("quiescence", family_of(__name__)).quiescence
 evaluate, static_eval, quiet_eval = _evaluation.evaluate, _evaluation.static_eval, _evaluation.quiet_eval
-kernel_captures, in_check, refresh_accumulator = (
-    _evaluation.kernel_captures,
-    _evaluation.in_check,
-    _evaluation.refresh_accumulator,
-)
+in_check, refresh_accumulator = _evaluation.in_check, _evaluation.refresh_accumulator
 HAS_TACTICS, HAS_LINEAR_FEATURES = _evaluation.HAS_TACTICS, _evaluation.HAS_LINEAR_FEATURES
-MAX_DEPTH, WIN_IN_ONE, UNKNOWN = _evaluation.MAX_DEPTH, _evaluation.WIN_IN_ONE, _evaluation.UNKNOWN
-ZERO, ONCE = _evaluation.ZERO, _evaluation.ONCE
+RANKS, CHILD_EVALS, rank_moves = _ordering.RANKS, _ordering.CHILD_EVALS, _ordering.rank_moves
+move_to_front, is_forced, pick_best = _ordering.move_to_front, _ordering.is_forced, _ordering.pick_best
 
+# The names that samples and training use, in addition to the functions here.
+__all__ = ["ABORTED", "BEST_MOVE", "CONTEMPT", "GENERATION", "MAX_DEPTH", "NODES", "NODE_LIMIT", "NOISE", "SCORE"]
+__all__ += ["SEED", "STOP", "WIN", "WIN_IN_ONE", "copy_root", "new_helper_state", "probe", "static_eval", "store"]
 
 MANY_TIMES: Any = np.int64(1 << 30)
 KEY_SIZE: Any = np.int64(_kernel.KEY_SIZE)
 STATE_SIZE: Any = np.int64(_kernel.STATE_SIZE)
-TRUE: Any = np.bool_(True)
-"""Numbers as arguments: for a bare 0 numba would compile a version of the function for 0 alone, and a recursive
-function that is entered by such a version does not survive the disk cache.
-"""
-
-WIN = 30_000
-"""Score of a win at the root. A win in n plies is WIN - n. Static scores stay far below."""
-PROVEN_WIN = WIN - 1_000
-"""Scores beyond are proven wins or losses: a search is far less than 1,000 plies deep, and static scores are lower."""
-INFINITY = 1_000_000
-RANK_SHIFT: Any = np.int64(20)
-INDEX_MASK: Any = np.int64((1 << 20) - 1)
-"""Ranks are stored as rank << RANK_SHIFT | INDEX_MASK - index in the row: the highest is the best, the first among
-equals.
-"""
-PICKED: Any = np.int64(-1 << 62)
-TERMINAL: Any = np.int64(1 << 32)
-"""Entries of CHILD_EVALS: the static score of the position after the move, TERMINAL + its result code, or UNKNOWN."""
-MAX_FORCED_REPLIES = 4
-"""A reply is forced, and extended, if at most this many moves avoid an immediate loss and at least one move does not.
-"""
-
-NODES, NODE_LIMIT, STOP, ABORTED, BEST_MOVE, SCORE, ROOT_INDEX, ROOT_SIDE, GENERATION, CONTEMPT, ITERATION = range(11)
-AGE, NOISE, SEED = 11, 12, 13
-"""Indices of `work`. NODES, NODE_LIMIT; STOP is set by another thread to end the search, ABORTED says that it ended
-early. BEST_MOVE and SCORE are the result at the root, ROOT_INDEX its index in `game_keys`, ROOT_SIDE the side to
-move there. Table entries of another GENERATION are ignored. CONTEMPT is how much worse than 0 a draw counts for the
-root's side; ITERATION is the nominal depth. AGE is the number of this search; NOISE the bound of the random error of
-root moves (for weaker play), SEED its seed.
-"""
-WORK_SIZE = 16
-
-KEY, MOVE, VALUE, META = range(4)
-"""Columns of `table`. META is generation << 24 | age << 16 | forced << 15 | depth << 2 | bound."""
-EXACT, LOWER, UPPER = 1, 2, 3
-FORCED, DEPTH_MASK = 1 << 15, 0x1FFF
-"""The bit of META for forced replies, and the mask of its depth once the bound is shifted out."""
-AGE_SHIFT, GENERATION_SHIFT = 16, 24
-
-HISTORY = 4096
-"""Entries of the history and countermove tables for a side: `history_index` has 12 bits."""
-
-STATIC, LAST_MOVE, KILLER, SECOND_KILLER = range(4)
-"""Columns of `plies`: the evaluation, the move that led here (-1 after a null move), and the killer moves."""
-MOVES = 4
-RANKS = MOVES + _kernel.MAX_MOVES
-CHILD_EVALS = RANKS + _kernel.MAX_MOVES
-Q_ALPHA, Q_BETA, STAND_PAT, Q_BEST, Q_CAPTURES, Q_TRIED = range(CHILD_EVALS, CHILD_EVALS + 6)
-"""Columns of `plies` in `quiescence`: alpha and beta, the stand-pat score, the best score, the number of captures and
-how many of them were tried.
-"""
+"""Numbers as arguments: see `search_state.TRUE`."""
 MAX_PRUNING_DEPTH = 4
 """Greatest depth for reverse futility pruning and futility pruning."""
-MAX_QUIESCENCE_PLIES = 4
-"""Greatest depth of the quiescence search.
-
-The constants of quiescence search, this one and the next three, were set by hand and measured together in the one
-built-in family with `Tactics` (docs/reports/2026-11-24-champion.md).
-"""
-DELTA_MARGIN = 100
-"""Delta pruning: a capture is searched if its gain plus this margin can raise alpha."""
 RAZOR_MARGIN, MAX_RAZOR_DEPTH = 150, 2
 """Razoring: up to this depth, a position that is below alpha by the margin per ply goes straight to quiescence search.
 """
 LMR_SECOND_PLY_FROM = 16
 """Moves from this number on are reduced by two plies in searches with quiescence."""
-
-
-class SearchState(NamedTuple):
-    """All arrays that a search reads and writes, allocated once. Each array costs time in every call, so they are
-    few.
-    """
-
-    work: npt.NDArray[np.int64]
-    states: npt.NDArray[Any]
-    keys: npt.NDArray[np.uint64]
-    game_keys: npt.NDArray[np.uint64]
-    plies: npt.NDArray[np.int64]
-    """[ply, ...]: the columns STATIC .. SECOND_KILLER, then from MOVES, RANKS and CHILD_EVALS on one element per move.
-    """
-    history: npt.NDArray[np.int64]
-    """[side, history index of a move]: the history heuristic; [2 + side, index of the previous move]: its countermove,
-    or -1.
-    """
-    table: npt.NDArray[np.int64]
-    accumulators: npt.NDArray[np.int32]
-    """[ply, unit]: the first layer of the net, updated incrementally."""
-    rows: npt.NDArray[np.int32]
-    """Weights of the net, see `Net`."""
-    maps: npt.NDArray[np.int64]
-    """Rows of a state's elements, see `Net`."""
-
-
-def new_table(table_bytes: int) -> npt.NDArray[np.int64]:
-    """Allocate a transposition table of 2**n entries of 32 bytes, about `table_bytes` in all, aligned so that no entry
-    spans two cache lines.
-    """
-    entries = 1 << max(10, (table_bytes // 32).bit_length() - 1)
-    room = np.zeros(4 * entries + 7, dtype=np.int64)
-    start = -(room.ctypes.data >> 3) & 7
-    return room[start : start + 4 * entries].reshape(entries, 4)
 
 
 def new_search_state(table_bytes: int, net: Net) -> SearchState:
@@ -200,28 +140,6 @@ def new_search_state(table_bytes: int, net: Net) -> SearchState:
     )
 
 
-def new_helper_state(st: SearchState) -> SearchState:
-    """Allocate the state of one more thread, which shares the transposition table and the net (lazy SMP)."""
-    own = {
-        name: np.zeros_like(getattr(st, name)) for name in SearchState._fields if name not in ("table", "rows", "maps")
-    }
-    return st._replace(**own)
-
-
-def copy_root(helper: SearchState, st: SearchState) -> None:
-    """Copy the search that was set up in `st` (see `start_search`) to the state of a helper thread."""
-    helper.work[:], helper.game_keys[:], helper.history[:] = st.work, st.game_keys, st.history
-    helper.states[0], helper.keys[0], helper.accumulators[0] = st.states[0], st.keys[0], st.accumulators[0]
-    helper.plies[:, :MOVES] = st.plies[:, :MOVES]
-
-
-@compiled
-def history_index(move: int) -> Any:
-    """Return the index of a move in the history and countermove tables."""
-    # Multiplicative hashing by the golden ratio (Knuth): neighbouring codes get far-apart indices in the high bits.
-    return (np.uint64(move) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(52)
-
-
 @compiled.inlined
 def enter_position(st: SearchState, config: Config, ply: int, child_eval: int, will_search: bool) -> int:
     """Store the digests of the position `states[ply]`; return its result code, 0 while the game continues.
@@ -243,149 +161,6 @@ def enter_position(st: SearchState, config: Config, ply: int, child_eval: int, w
 
 
 @compiled
-def terminal_score(work: Any, code: int, side: int, ply: int) -> int:
-    """Return the score for `side` of a game that ended at `ply` with a result code."""
-    winner = code % 4
-    if winner == 3:
-        return -work[CONTEMPT] if side == work[ROOT_SIDE] else work[CONTEMPT]  # type: ignore[no-any-return]
-    return WIN - ply if winner == side + 1 else ply - WIN
-
-
-@compiled
-def must_stop(work: Any) -> bool:
-    """Return whether the search has to end. Called before every move played, so a limit of nodes is exact."""
-    if work[NODES] >= work[NODE_LIMIT] or work[STOP] != 0:
-        work[ABORTED] = 1
-    return work[ABORTED] != 0  # type: ignore[no-any-return]
-
-
-@compiled
-def move_to_front(moves: Any, count: int, hash_move: int) -> int:
-    """Move `hash_move` to the front and keep the order of the others. Return 1 if it was among the moves, else 0."""
-    for i in range(count):
-        if moves[i] == hash_move:
-            for j in range(i, 0, -1):
-                moves[j] = moves[j - 1]
-            moves[0] = hash_move
-            return 1
-    return 0
-
-
-@compiled
-def order_moves(st: Any, ply: int, begin: int, end: int) -> None:
-    """Rank the moves `begin..end-1` of `ply` by history heuristic, killer moves and countermove."""
-    row, history, work = st.plies[ply], st.history, st.work
-    side = (work[ROOT_SIDE] + ply) & 1
-    killer, second = row[KILLER], row[SECOND_KILLER]
-    reply = history[2 + side, history_index(row[LAST_MOVE])] if ply > 0 else -ONCE
-    for i in range(np.uint64(begin), np.uint64(end)):  # unsigned: see `pick_best`
-        move = row[np.uint64(MOVES) + i]
-        # Capped, so that a long history weighs hardly more than a killer move of this ply.
-        rank = min(history[side, history_index(move)], 4_000)
-        if move == killer:
-            rank += 3_000
-        elif move == second:
-            rank += 2_000
-        elif move == reply:
-            rank += 2_000
-        row[np.uint64(RANKS) + i] = rank << RANK_SHIFT | INDEX_MASK - RANKS - np.int64(i)
-
-
-@compiled
-def rank_moves(st: SearchState, config: Config, ply: int, evaluates_children: bool, begin: int, end: int) -> None:
-    """Rank the moves `begin..end-1` of `ply` by `order_moves` and, with `evaluates_children`, by the static score after
-    each move.
-    """
-    order_moves(st, ply, begin, end)
-    if not evaluates_children:
-        return
-    row, work = st.plies[ply], st.work
-    side = (work[ROOT_SIDE] + ply) & 1
-    for i in range(begin, end):
-        if must_stop(work):
-            return
-        play(st.states[ply], config, row[MOVES + i], st.states[ply + 1])
-        work[NODES] += 1
-        code = result(st.states[ply + 1], config, ONCE, ZERO)
-        if code == 0:
-            row[CHILD_EVALS + i] = static_eval(st, ply + 1, config)
-            # A fiftieth: history and killers, 140 together at most, order moves of nearly equal static scores.
-            rank = (row[RANKS + i] >> RANK_SHIFT) // 50 - row[CHILD_EVALS + i]
-        else:
-            row[CHILD_EVALS + i] = TERMINAL + code
-            # Beyond every static score.
-            rank = 10 * terminal_score(work, code, side, ZERO)
-        row[RANKS + i] = rank << RANK_SHIFT | INDEX_MASK - RANKS - i
-
-
-@compiled
-def is_forced(ranks: Any, begin: int, end: int) -> bool:
-    """Return whether some of the moves ranked `begin..end-1` lose at once and at most MAX_FORCED_REPLIES do not."""
-    safe = 0
-    for i in range(begin, end):
-        # A loss in one has a rank of at most 140 - WIN_IN_ONE: history and killers must not hide it.
-        if ranks[i] >> RANK_SHIFT > 500 - WIN_IN_ONE:
-            safe += 1
-            if safe > MAX_FORCED_REPLIES:
-                return False
-    return safe < end - begin
-
-
-@compiled
-def pick_best(ranks: Any, begin: int, end: int) -> int:
-    """Remove and return the highest number of `ranks[begin:end]` (for its meaning see INDEX_MASK)."""
-    best = PICKED
-    for i in range(np.uint64(begin), np.uint64(end)):  # unsigned: vectorised, no check for negative indices
-        best = max(best, ranks[i])
-    ranks[INDEX_MASK - (best & INDEX_MASK)] = PICKED
-    return best  # type: ignore[no-any-return]
-
-
-@compiled
-def probe(st: SearchState, ply: int) -> tuple[int, int, int]:
-    """Look up the position of `ply` in the transposition table: its move, value and META, or META -1 if there is no
-    entry.
-    """
-    # Two neighbouring entries, which share a cache line, are the buckets of a position.
-    slot, key = np.int64(st.keys[ply] & np.uint64(st.table.shape[0] - 2)), np.int64(st.keys[ply])
-    for at in range(slot, slot + 2):
-        move, value, meta = st.table[at, MOVE], st.table[at, VALUE], st.table[at, META]
-        if st.table[at, KEY] ^ move ^ value ^ meta == key and meta >> GENERATION_SHIFT == st.work[GENERATION]:
-            return move, value, meta
-    return ZERO, ZERO, -ONCE
-
-
-@compiled
-def store(st: SearchState, ply: int, depth: int, forced: int, move: int, score: int, alpha: int, beta: int) -> None:
-    """Write the result of a search to the transposition table.
-
-    It replaces the entry of the first bucket if that is from an earlier search, not deeper, or of the same position;
-    else it replaces the entry of the second bucket.
-    """
-    work, table = st.work, st.table
-    slot = np.int64(st.keys[ply] & np.uint64(table.shape[0] - 2))
-    key = np.int64(st.keys[ply])
-    meta = table[slot, META]
-    is_current = meta >> GENERATION_SHIFT == work[GENERATION] and (meta >> AGE_SHIFT & 255) == work[AGE] & 255
-    held_key = table[slot, KEY] ^ table[slot, MOVE] ^ table[slot, VALUE] ^ meta
-    if held_key != key and is_current and (meta >> 2 & DEPTH_MASK) > depth:
-        slot += 1
-    bound = EXACT
-    if score <= alpha:
-        bound = UPPER
-    elif score >= beta:
-        bound = LOWER
-    value = score
-    if score > PROVEN_WIN:  # the table counts plies to a win from this position, the search counts them from the root
-        value += ply
-    elif score < -PROVEN_WIN:
-        value -= ply
-    meta = work[GENERATION] << GENERATION_SHIFT | (work[AGE] & 255) << AGE_SHIFT | forced | depth << 2 | bound
-    table[slot, KEY], table[slot, MOVE] = key ^ move ^ value ^ meta, move
-    table[slot, VALUE], table[slot, META] = value, meta
-
-
-@compiled
 def make_null_move(st: SearchState, config: Config, ply: int) -> bool:
     """Set `states[ply + 1]` to the position after a null move; return whether it exists and the game continues."""
     element, bit = st.maps[0, MOVER], st.maps[0, MOVER_BIT]
@@ -397,63 +172,6 @@ def make_null_move(st: SearchState, config: Config, ply: int) -> bool:
     state[element] = np.int64(state[element]) ^ bit
     st.plies[ply + 1, LAST_MOVE] = -1
     return enter_position(st, config, ply + 1, UNKNOWN, TRUE) == 0
-
-
-@compiled
-def pick_best_capture(moves: Any, gains: Any, i: int, count: int) -> int:
-    """Move the most valuable of the captures `i..count-1` to index `i` and return it; on a tie the lower move code."""
-    best = i
-    for j in range(i + 1, count):
-        if gains[j] > gains[best] or (gains[j] == gains[best] and moves[j] < moves[best]):
-            best = j
-    moves[i], moves[best] = moves[best], moves[i]
-    gains[i], gains[best] = gains[best], gains[i]
-    return moves[i]  # type: ignore[no-any-return]
-
-
-@compiled
-def quiescence(st: SearchState, config: Config, ply: int, alpha: int, beta: int) -> int:
-    """Run a quiescence search: return the score of `states[ply]` for the side to move, which may stand pat or capture.
-
-    It loops instead of recursing, because mutually recursive functions cannot be cached on disk.
-    """
-    work, p, is_known, value = st.work, ply, False, ZERO
-    st.plies[p, Q_ALPHA], st.plies[p, Q_BETA] = alpha, beta
-    while True:
-        here = st.plies[p]
-        moves, gains = here[MOVES:RANKS], here[RANKS:CHILD_EVALS]
-        if not is_known:  # entered a moment ago
-            if p - ply >= MAX_QUIESCENCE_PLIES or p + 1 >= MAX_DEPTH:
-                value, is_known = quiet_eval(st, p, config) + st.maps[0, TEMPO], True
-            else:
-                value = quiet_eval(st, p, config) + st.maps[0, TEMPO]
-                is_known = value >= here[Q_BETA]
-                here[STAND_PAT], here[Q_BEST], here[Q_TRIED] = value, value, 0
-                if not is_known:
-                    here[Q_CAPTURES] = kernel_captures(
-                        st.states[p], config, st.maps[0, FIRST_PIECE_VALUE:], moves, gains
-                    )
-        if is_known:
-            if p == ply:
-                return value  # type: ignore[no-any-return]
-            p -= 1
-            here = st.plies[p]
-            moves, gains = here[MOVES:RANKS], here[RANKS:CHILD_EVALS]
-            here[Q_BEST] = max(here[Q_BEST], -value)
-        i, alpha = here[Q_TRIED], max(here[Q_ALPHA], here[Q_BEST])
-        value, is_known = here[Q_BEST], True
-        if i < here[Q_CAPTURES] and value < here[Q_BETA]:
-            move = pick_best_capture(moves, gains, i, here[Q_CAPTURES])
-            # Captures come by falling gain: if this one cannot raise alpha, none of the rest can, and the position is
-            # done.
-            if here[STAND_PAT] + gains[i] + DELTA_MARGIN > here[Q_ALPHA]:
-                if must_stop(work):
-                    return 0
-                play(st.states[p], config, move, st.states[p + 1])
-                work[NODES] += 1
-                here[Q_TRIED] += 1
-                p += 1
-                st.plies[p, Q_ALPHA], st.plies[p, Q_BETA], is_known = -here[Q_BETA], -alpha, False
 
 
 @compiled
@@ -519,7 +237,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
         if may_prune and depth <= MAX_RAZOR_DEPTH and static + RAZOR_MARGIN * depth <= alpha:
             score = quiescence(st, config, ply, alpha, beta)
             if work[ABORTED] != 0 or score <= alpha:
-                return score
+                return score  # type: ignore[no-any-return]
     if (
         may_prune
         and features & NULL_MOVE != 0

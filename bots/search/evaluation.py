@@ -1,7 +1,7 @@
 """Evaluation of positions in a search: the static score of the family's kernel, learned linear features, a net.
 
-Loaded once per family (see `bots.search`). `st` is the `SearchState` of `bots.search.alphabeta` in every function. The
-first layer of the net is updated incrementally from ply to ply.
+Loaded once per family (see `bots.search`). `st` is a `SearchState` in every function. The first layer of the net is
+updated incrementally from ply to ply.
 """
 
 # ruff: noqa: PLR0917 - the compiled functions call each other by position alone
@@ -31,6 +31,7 @@ from bots.search.net import (
     STRIDE,
     TEMPO,
 )
+from bots.search.search_state import MAX_DEPTH, ONCE, STATIC, UNKNOWN, WIN_IN_ONE, ZERO
 from referee.rules.jit import ctz
 from referee.rules.kernel_protocol import LinearFeatures, Tactics
 from referee.rules.per_family import kernel_for
@@ -77,17 +78,6 @@ kernel_linear_features: Any = (
     cast(LinearFeatures, _kernel).linear_features if HAS_LINEAR_FEATURES else no_linear_features
 )
 
-MAX_DEPTH = 60
-"""Greatest depth of a search, in plies."""
-ZERO: Any = np.int64(0)
-ONCE: Any = np.int64(1)
-"""Numbers as arguments: see `alphabeta.STATE_SIZE`."""
-WIN_IN_ONE = 10_000
-"""Static scores from here on mean that the side to move wins with this move (see `Kernel.evaluate`)."""
-UNKNOWN: Any = np.int64(-1 << 62)
-"""In place of a static score that was not computed yet."""
-STATIC = 0
-"""Column of `plies`: the evaluation of the position."""
 LINEAR_ROW: Any = np.int64(MAX_DEPTH + 1)
 """Row of `plies` that holds the linear features of the position being evaluated."""
 LINEAR_SHIFT = 4

@@ -24,6 +24,7 @@ from bots.search.net import (
     empty_net,
     load_net,
 )
+from bots.search.table import META
 from protocol.messages import Go
 from referee.rules import load
 from referee.rules.position import Position
@@ -206,7 +207,7 @@ def test_an_entry_that_two_threads_wrote_half_of_each_is_not_believed() -> None:
     assert s.probe(search_state, 0)[:2] == (position.moves[3], 77)
     whole = search_state.table.copy()
     s.store(search_state, 0, 6, 0, position.moves[4], 99, -1000, 1000)
-    other, (row,) = search_state.table.copy(), np.flatnonzero(search_state.table[:, s.META])
+    other, (row,) = search_state.table.copy(), np.flatnonzero(search_state.table[:, META])
     for column in range(4):
         search_state.table[row] = whole[row]
         search_state.table[row, column] = other[row, column]
@@ -227,7 +228,7 @@ def test_who_stands_badly_at_the_leaves_still_sees_a_win_when_skimming(technique
 
 def settled(state: State, config: Config, alpha: int, beta: int, left: int) -> int:
     """What `settle` finds in Baroque chess, as a recursion."""
-    s, evaluation = search("alphabeta", "baroque"), search("evaluation", "baroque")
+    s, evaluation = search("quiescence", "baroque"), search("evaluation", "baroque")
     kernel = load("baroque").kernel
     best = stand = int(evaluation.kernel_quiet_eval(state, config, kernel.PIECE_VALUES))
     if left == 0:
@@ -255,7 +256,7 @@ def test_leaves_are_settled_by_what_takes_something() -> None:
     while not position.outcome and len(position.moves) > 0 and taken < 12:
         search_state.states[3] = position.state
         for alpha, beta in ((-9_000, 9_000), (-50, 51)):
-            wanted = settled(position.state, config, alpha, beta, s.MAX_QUIESCENCE_PLIES)
+            wanted = settled(position.state, config, alpha, beta, search("quiescence", "baroque").MAX_QUIESCENCE_PLIES)
             assert s.quiescence(search_state, config, 3, alpha, beta) == wanted
             taken += wanted != quiet_eval(position.state, config, prices)
         position = position.play(rng.choice(position.moves))

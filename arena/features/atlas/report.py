@@ -38,7 +38,11 @@ FALSE_DISCOVERY_RATE = 0.05
 SOURCES = (
     "bots/search/alphabeta.py",
     "bots/search/evaluation.py",
+    "bots/search/ordering.py",
+    "bots/search/quiescence.py",
     "bots/search/repetition.py",
+    "bots/search/search_state.py",
+    "bots/search/table.py",
     "bots/training/selfplay.py",
 )
 """Sources of the engine; the checksum covers them and the files of the rules."""
