@@ -56,7 +56,7 @@ def run(arguments: InitArguments) -> int:
             f"database: schema {after}{'' if before != after else ' (unchanged)'}",
         )
         if made is None:
-            output.text("there is an administrator already; nothing was changed")
+            output.text("there is an administrator already; none was added")
             return
         output.text(f"user      {arguments.admin}", f"password  {made[0]}", f"token     {made[1]}")
         output.note(
