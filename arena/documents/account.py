@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from arena.clock import now
+from arena.documents.table import size_in_words
 from arena.errors import QuotaError
 from referee.meaning import HIDDEN, meaning
 
@@ -90,8 +91,8 @@ class Usage:
             raise QuotaError(f"you have {self.versions} versions; the limit is {max_versions}; retire some")
         if max_bytes is not None and self.size_bytes + size_bytes > max_bytes:
             raise QuotaError(
-                f"your bundles take {self.size_bytes} bytes; with {size_bytes} more they exceed the limit of "
-                f"{max_bytes}; retire some versions"
+                f"your bundles take {size_in_words(self.size_bytes)}; with {size_in_words(size_bytes)} more they "
+                f"exceed the limit of {size_in_words(max_bytes)}; retire some versions"
             )
 
 

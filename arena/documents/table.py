@@ -56,6 +56,23 @@ text_column = partial(Column, is_number=False, is_descending_first=False)
 """A column of text, which the first click sorts in ascending order."""
 
 
+def scaled(size_bytes: int) -> tuple[float, int, int]:
+    """Return a size in its largest unit, the decimals to show (none of a whole number), and its power of 1024."""
+    value, power = float(size_bytes), 0
+    while value >= 1024 and power + 1 < len(_UNITS):
+        value, power = value / 1024, power + 1
+    return value, 0 if value.is_integer() else 1, power
+
+
+def size_in_words(size_bytes: int) -> str:
+    """Return a size in words: `616 bytes`, `64 KiB`, `1.5 MiB`."""
+    value, decimals, power = scaled(size_bytes)
+    return f"{value:,.{decimals}f} {_UNITS[power]}"
+
+
+_UNITS = ("bytes", "KiB", "MiB", "GiB")
+
+
 def page_columns(columns: Iterable[Column[R]], without: Sequence[str] = ()) -> tuple[Column[R], ...]:
     """Return the columns that a page shows, `without` those of these keys."""
     return tuple(column for column in columns if not column.is_for_terminal and column.key not in without)

@@ -11,8 +11,9 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from arena import plain_text
+from arena.documents.table import scaled
 from arena.documents.tournament import PERMANENT_LADDER, TournamentItem
-from arena.pages.language import current, day, number, text, texts, translated
+from arena.pages.language import current, day, marked, number, text, texts, translated
 from referee.game.record import Ply
 from referee.game.score import WIN_SCORE
 from referee.game.spec import TimeControl
@@ -258,14 +259,13 @@ def moment(at: datetime) -> str:
     return (at.replace(tzinfo=UTC) if at.tzinfo is None else at).isoformat(timespec="seconds")
 
 
+_SIZES = (marked("bytes"), marked("KiB"), marked("MiB"), marked("GiB"))
+
+
 def size(count: int) -> str:
     """Format a number of bytes."""
-    value = float(count)
-    for decimals, unit in ((0, text("bytes")), (1, text("KiB")), (1, text("MiB"))):
-        if value < 1024:
-            return f"{number(value, decimals)} {unit}"
-        value /= 1024
-    return number(value, 1) + " " + text("GiB")
+    value, decimals, power = scaled(count)
+    return f"{number(value, decimals)} {translated(_SIZES[power])}"
 
 
 def signed(value: float) -> str:

@@ -12,7 +12,8 @@ from typing import Any
 from markupsafe import Markup, escape
 from pydantic import ConfigDict, create_model
 
-from arena.pages.language import number, text
+from arena.pages.filters import size
+from arena.pages.language import number
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +30,7 @@ class DocumentedField:
         if self.name.endswith("_ms"):
             return f"{number(self.default / 1000)} s" if self.default >= 1000 else f"{self.default:g} ms"
         if self.name.endswith("_bytes"):
-            for unit, size in ((text("MiB"), 2**20), (text("KiB"), 2**10)):
-                if self.default >= size and self.default % size == 0:
-                    return f"{self.default // size} {unit}"
-            return number(self.default) + " " + text("bytes")
+            return size(self.default)
         return number(int(self.default)) if isinstance(self.default, int) else str(self.default)
 
     @property

@@ -152,7 +152,7 @@ def memory(examinee: BotUnderTest) -> str:
     """Return the bot's peak memory, and its limit, in words."""
     peak = max(examinee.report.peak_bytes, examinee.bot.process.peak_bytes)
     allowed = f" of {examinee.limits.memory_bytes / 2**20:,.0f} allowed" if examinee.limits.memory_bytes else ""
-    return f"{peak / 2**20:,.1f} MB at most{allowed}"
+    return f"{peak / 2**20:,.1f} MiB at most{allowed}"
 
 
 def leaves(examinee: BotUnderTest) -> str:

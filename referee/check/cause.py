@@ -129,10 +129,10 @@ def _memory(evidence: Evidence) -> Cause | None:
         return None
     sizes = [_megabytes(*match.groups()) for line in refused for match in _SIZE.finditer(line)]
     allowed = round(evidence.limits.memory_bytes / 2**20)
-    detail = f"out of memory ({allowed:,} MB allowed): {evidence.error}"
+    detail = f"out of memory ({allowed:,} MiB allowed): {evidence.error}"
     advice = f"use less memory, or allow it more: --memory MB ({allowed:,} now)"
     if asked := max(sizes, default=0):
-        detail = f"out of memory (asked for {asked:,} MB, {allowed:,} MB allowed): {evidence.error}"
+        detail = f"out of memory (asked for {asked:,} MiB, {allowed:,} MiB allowed): {evidence.error}"
         if asked > allowed:
             # What could not be had is often one block: the program needs other memory too.
             least = asked + max(256, asked // 4)

@@ -160,7 +160,7 @@ def test_from_an_empty_folder_to_a_leaderboard_and_through_a_kill(
         answer = said(*words, *there)
         assert answer["state"] == "active", answer["problem"]
         memory = [step for step in answer["report"]["families"]["loa"]["steps"] if step["name"] == "memory"]
-        assert "MB at most" in memory[0]["detail"]
+        assert "MiB at most" in memory[0]["detail"]
 
     client = ApiClient(url, token)
 

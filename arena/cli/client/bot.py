@@ -26,7 +26,7 @@ from arena.client import ApiClient
 from arena.documents.bot import BotItem, BotQuery, VersionItem
 from arena.documents.columns import BOTS, POOL_RATINGS, VERSIONS
 from arena.documents.rating import PoolRating
-from arena.documents.table import Column, text_column
+from arena.documents.table import Column, size_in_words, text_column
 from arena.documents.tournament import Challenge
 from arena.names import as_name
 from referee.bot.input_file import refuse_special
@@ -38,10 +38,10 @@ _PROGRAM_STARTS = (b"#!", b"\x7fELF")
 """First bytes of a script and of an executable, which are packed; any other file is sent as it is."""
 _LAST_LINES = 12
 """Lines of the standard error of an unfit bot that are shown."""
-_QUOTA: tuple[Column[tuple[str, int, int]], ...] = (
+_QUOTA: tuple[Column[tuple[str, str, str]], ...] = (
     text_column("name", "", lambda row: row[0]),
-    Column("used", "used", lambda row: row[1], "count"),
-    Column("limit", "limit", lambda row: row[2], "count"),
+    Column("used", "used", lambda row: row[1]),
+    Column("limit", "limit", lambda row: row[2]),
 )
 _COMMANDS = (
     RouteCommand(
@@ -129,7 +129,9 @@ def _submit(arguments: SubmitArguments) -> int:
             # A retry of this request uploads nothing twice, but another command may submit the same bundle again.
             headers={"Idempotency-Key": f"{digest}-{os.urandom(8).hex()}"},
         ).data
-    output.note(f"{submission['name']} received: {submission['size_bytes']:,} bytes, SHA-256 {submission['sha256']}")
+    output.note(
+        f"{submission['name']} received: {size_in_words(submission['size_bytes'])}, SHA-256 {submission['sha256']}"
+    )
     if arguments.watch:
         submission = _watch(client, submission["id"])
     problem = f"  {submission['problem']}" if submission["problem"] else ""
@@ -264,10 +266,16 @@ def _retire(arguments: RetireArguments) -> int:
 
 
 def _quota(arguments: QuotaArguments) -> int:
+    from arena.cli.terminal.table import written  # loads rich
+
     client = remote.client(arguments)
     used, limits = client.get("/account"), client.get("/limits")
     quotas = {"bots": limits["max_bots"], "versions": limits["max_versions"], "size_bytes": limits["max_user_bytes"]}
-    rows = [(name.replace("size_", ""), used[name], limit) for name, limit in quotas.items()]
+    forms = {"bots": "count", "versions": "count", "size_bytes": "size"}
+    rows = [
+        (name.removesuffix("_bytes"), written(used[name], forms[name]), written(limit, forms[name]))
+        for name, limit in quotas.items()
+    ]
     Printer(arguments).result(
         {name: {"used": used[name], "limit": limit} for name, limit in quotas.items()},
         lambda: output.table(_QUOTA, rows),

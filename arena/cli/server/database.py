@@ -15,6 +15,7 @@ from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import Actions, positional
 from arena.cli.terminal.printer import Output, Printer
+from arena.documents.table import size_in_words
 
 if TYPE_CHECKING:
     from arena.config import Settings
@@ -146,7 +147,7 @@ def _backup(arguments: DbArguments) -> int:
         backups = SqliteBackups(settings.backups_folder, settings.backup_days)
         path = backups.make(file, now(), lambda share: output.progress(f"copying the database: {share:.0%}"))
     size = path.stat().st_size
-    Printer(arguments).result({"file": str(path), "bytes": size}, lambda: output.text(f"{path}: {size} bytes"))
+    Printer(arguments).result({"file": str(path), "bytes": size}, lambda: output.text(f"{path}: {size_in_words(size)}"))
     output.note(_WITHOUT_BOTS)
     return Exit.DONE
 
@@ -196,5 +197,6 @@ def _sqlite_file(settings: Settings) -> Path:
 def _show_dump(arguments: Output, file: Path, rows: int) -> None:
     size = file.stat().st_size
     Printer(arguments).result(
-        {"file": str(file), "rows": rows, "bytes": size}, lambda: output.text(f"{file}: {rows} rows, {size} bytes")
+        {"file": str(file), "rows": rows, "bytes": size},
+        lambda: output.text(f"{file}: {rows} rows, {size_in_words(size)}"),
     )

@@ -166,6 +166,10 @@ class Printer:
         """Print a document; as text, only the members with these names, one per line."""
         from arena.cli.terminal.table import written  # loads rich
 
-        width = max(map(len, names))
-        lines = [f"{name.replace('_', ' '):<{width}}  {written(document.get(name))}" for name in names]
+        titles = {name: name.removesuffix("_bytes").replace("_", " ") for name in names}
+        width = max(map(len, titles.values()))
+        lines = [
+            f"{title:<{width}}  {written(document.get(name), 'size' if name.endswith('_bytes') else '')}"
+            for name, title in titles.items()
+        ]
         self.result(document, lambda: output.text(*lines))

@@ -13,7 +13,7 @@ from typing import IO, Any, TypeVar
 
 from rich.cells import cell_len
 
-from arena.documents.table import Column, Interval
+from arena.documents.table import Column, Interval, size_in_words
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)?")
 _RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
@@ -39,6 +39,7 @@ FORMS: Mapping[str, Callable[[Any], str]] = {
     "share": lambda part: f"{100 * part:.1f} %",
     "share_of_points": _share_of_points,
     "share_range": lambda ends: f"{_share_of_points(ends[0])} to {_share_of_points(ends[1])}",
+    "size": size_in_words,
     "signed": "{:+z.2f}".format,
     "strength": "{:z.1f}".format,
     "version_number": "v{}".format,

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from arena.documents.table import size_in_words
 from arena.pages import filters
 from arena.pages.filters import when
 from referee.tournament.crosstable import CrosstableCell
@@ -58,3 +59,18 @@ def test_cells_of_a_large_heat_map_have_the_shade_of_their_share() -> None:
     assert filters.dense_cells(cells) == (
         '<td class="h5" data-against="1½">2½</td><td class="self"></td><td></td><td class="h0" data-against="2">0</td>'
     )
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (0, "0 bytes"),
+        (616, "616 bytes"),
+        (65536, "64 KiB"),
+        (12345, "12.1 KiB"),
+        (2**30, "1 GiB"),
+        (3 * 2**39, "1,536 GiB"),
+    ],
+)
+def test_size_is_written_alike_on_pages_and_terminals(count: int, words: str) -> None:
+    assert (filters.size(count), size_in_words(count)) == (words, words)

@@ -102,23 +102,25 @@ TABLE = [
     Broken("forbidden command", "import sys; sys.exit(126)", START, "not to be run in the sandbox", "interpreter"),
     Broken("ends", program(isready="sys.exit(0)"), READY, "starts, but ends", "until `quit`"),
     Broken("no book", program(isready=dies("no book")), READY, "exit code 1", "standard error"),
-    Broken("memory", "x = [0] * 10**13", START, "out of memory (1,024 MB allowed)", "--memory MB (1,024 now)"),
+    Broken("memory", "x = [0] * 10**13", START, "out of memory (1,024 MiB allowed)", "--memory MB (1,024 now)"),
     Broken(
         "numpy memory",
         program(go=dies("numpy.core._exceptions._ArrayMemoryError: Unable to allocate 7.45 GiB for an array")),
-        *(MOVE, "out of memory (asked for 7,629 MB, 1,024 MB allowed)", "--memory 9536"),
+        *(MOVE, "out of memory (asked for 7,629 MiB, 1,024 MiB allowed)", "--memory 9536"),
     ),
     Broken(
         "java memory",
         f"import sys\n{dies('Could not reserve enough space for 8388608KB object heap')}",
-        *(START, "out of memory (asked for 8,192 MB, 1,024 MB allowed)", "try again: at least --memory 10240"),
+        *(START, "out of memory (asked for 8,192 MiB, 1,024 MiB allowed)", "try again: at least --memory 10240"),
     ),
     Broken(
         "rust memory",
         program(go="print('memory allocation of 2147483648 bytes failed', file=sys.stderr, flush=True); os.abort()"),
-        *(MOVE, "out of memory (asked for 2,048 MB, 1,024 MB allowed): crashed: killed by SIGABRT", "--memory 2560"),
+        *(MOVE, "out of memory (asked for 2,048 MiB, 1,024 MiB allowed): crashed: killed by SIGABRT", "--memory 2560"),
     ),
-    Broken("python memory at go", program(go="x = [0] * 10**13"), MOVE, "out of memory (1,024 MB allowed)", "--memory"),
+    Broken(
+        "python memory at go", program(go="x = [0] * 10**13"), MOVE, "out of memory (1,024 MiB allowed)", "--memory"
+    ),
     Broken("loud ugiok", program(ugi="print('UGIOK')"), START, "`UGIOK` is not `ugiok`", "lower case"),
     Broken(
         "uciok", program(ugi="print('uciok')"), START, "it speaks UCI, not UGI: it wrote `uciok`", "'bridge:uci -- "
@@ -236,7 +238,7 @@ TABLE = [
     Broken(
         "node memory",
         program(go=dies("FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", 134)),
-        *(MOVE, "out of memory (1,024 MB allowed)", "--memory"),
+        *(MOVE, "out of memory (1,024 MiB allowed)", "--memory"),
     ),
     Broken("c++ memory", program(go=dies("terminate called ... std::bad_alloc")), MOVE, "out of memory", "--memory"),
 ]
