@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -87,22 +88,38 @@ def fair(family: str, bound: float) -> list[StartFigures]:
 def fair_openings(ruleset: Ruleset, bound: float, seed: int) -> list[Opening]:
     """Return the fair starts with these rules, in an order drawn by seed. Raises NoFairStartError."""
     family = ruleset.rules.family
-    openings = []
-    for start in fair(family, bound):
+    openings = [Opening(start.variant) for start in _with_rules(ruleset, fair(family, bound))]
+    if not openings:
+        least = narrowest_bound(ruleset)
+        wider = f"choose a wider bound, such as {least:g}" if least else "choose other rules"
+        raise NoFairStartError(
+            f"no start of {family} {ruleset.variant.name} has, with 95 % confidence, an advantage of at most {bound:g}",
+            hint=wider if strongest(published(family)) else "`arena atlas run` measures them",
+        )
+    random.Random(seed).shuffle(openings)
+    return openings
+
+
+def narrowest_bound(ruleset: Ruleset, usual: float = 0.05) -> float | None:
+    """Return the smallest bound, in hundredths and at least the usual one, for which there are fair starts."""
+    starts = _with_rules(ruleset, strongest(published(ruleset.rules.family)))
+    if not starts:
+        return None
+    # A start is fair if its interval lies within the bound, so the bound is the next hundredth above.
+    least = min(max(-start.shrunk_low, start.shrunk_high) for start in starts)
+    return max(usual, (math.floor(100 * least) + 1) / 100)
+
+
+def _with_rules(ruleset: Ruleset, starts: Sequence[StartFigures]) -> list[StartFigures]:
+    """Return the starts whose variant has the options and parameters of these rules."""
+    chosen = []
+    for start in starts:
         if "+" in start.variant:
             continue
         other = ruleset.rules.settle(start.variant, ruleset.overrides).variant
         if (other.options, other.params) == (ruleset.variant.options, ruleset.variant.params):
-            openings.append(Opening(other.name))
-    if not openings:
-        known = strongest(published(family))
-        hint = "choose a wider bound" if known else "`arena atlas run` measures them"
-        raise NoFairStartError(
-            f"no start of {family} {ruleset.variant.name} has, with 95 % confidence, an advantage of at most {bound:g}",
-            hint=hint,
-        )
-    random.Random(seed).shuffle(openings)
-    return openings
+            chosen.append(start)
+    return chosen
 
 
 def handicaps(family: str) -> list[tuple[int, StartFigures]]:

@@ -80,6 +80,7 @@ async def show(request: web.Request) -> web.Response:
         histogram=_histogram([line.figures.shrunk for line in lines]),
         boards=await run(_boards, rules, ends),
         handicaps=published.handicaps(rules.family),
+        bound=f"{published.narrowest_bound(rules.settle()) or 0.05:g}",
         remarks=published.remarks(rules.family),
         sprites=board.sprites([rules]),
     )

@@ -106,3 +106,16 @@ def test_every_family_has_a_plan(family: str) -> None:
     assert len(plan.nodes) == 3
     quick = plan if family != "pijersi" else plan.model_copy(update={"starts": plan.starts[:2]})
     assert len(starts_of(quick)) > 4
+
+
+@pytest.mark.parametrize("family", families())
+def test_fair_starts_exist_within_the_bound_that_the_page_names(family: str) -> None:
+    ruleset = load(family).settle()
+    bound = published.narrowest_bound(ruleset)
+    assert bound
+    assert bound >= 0.05
+    assert published.fair_openings(ruleset, bound, seed=1)
+    if bound > 0.05:
+        with pytest.raises(published.NoFairStartError) as error:
+            published.fair_openings(ruleset, bound - 0.01, seed=1)
+        assert error.value.hint == f"choose a wider bound, such as {bound:g}"
