@@ -255,8 +255,16 @@ def _tell(tournament: dict[str, Any]) -> None:
         + (f", priority {tournament['priority']}" if tournament.get("priority") else "")
     )
     # A stream of news has no settings.
-    if words := format_named(tournament["format"]).seeding_words(tournament.get("settings", {})):
+    system, settings = format_named(tournament["format"]), tournament.get("settings", {})
+    if words := system.seeding_words(settings):
         output.text(f"seeding: {words}")
+    requests = settings.get(system.table) or {}
+    if byes := requests.get("half_point_byes"):
+        words = ", ".join(f"{name} (round {', '.join(map(str, rounds))})" for name, rounds in byes.items())
+        output.text(f"half-point byes: {words}")
+    if late := requests.get("late_entries"):
+        words = ", ".join(f"{name} (from round {first})" for name, first in late.items())
+        output.text(f"late entries: {words}")
     if tournament["problem"]:
         output.text(tournament["problem"])
 

@@ -219,6 +219,18 @@ def test_entering_withdrawing_and_extending(arena: Arena, cli: Any, tmp_path: Pa
     cli("tournament", "priority", number, "200", *token, code=Exit.USAGE)
 
 
+def test_byes_and_late_entries_of_a_swiss_are_shown(arena: Arena, cli: Any, tmp_path: Path) -> None:
+    file, token = tmp_path / "club.toml", ("--token", arena.tokens["organiser"])
+    file.write_text(
+        f'name = "Club"\nfamily = "loa"\nformat = "swiss"\nrounds = 4\nstart_time = {LATER}\n'
+        '[entries]\nbots = ["greedy", "random", "alphabeta"]\n'
+        "[swiss]\nhalf_point_byes = {greedy = [2, 3]}\nlate_entries = {alphabeta = 2}\n"
+    )
+    number = str(cli("tournament", "create", str(file), "--json", *token, is_json=True)["id"])
+    shown = cli("tournament", "show", number)
+    assert "half-point byes: greedy (round 2, 3)\nlate entries: alphabeta (from round 2)\n" in shown
+
+
 def test_extending_says_what_the_number_is_and_what_comes_of_it(arena: Arena, cli: Any, tmp_path: Path) -> None:
     file, token = tmp_path / "open.toml", ("--token", arena.tokens["organiser"])
     text = 'name = "Later"\nfamily = "loa"\nformat = "{}"\n{}start_time = {}\n[entries]\nbots = ["greedy", "random"]\n'
