@@ -60,6 +60,7 @@ def of_rich(line: str, **more: Any) -> Case:
 
 
 LATER_TIME = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%dT20:00:00Z}"
+CUP_HEAD, ENTRIES = 'family = "loa"\nformat = "swiss"\nrounds = 2\n', '[entries]\nbots = ["random", "greedy"]\n'
 ATLAS = "atlas run {home}/plan.toml --out {home}/atlas-{n} --concurrency 1"
 HOOK = "webhook add https://club.example/hook-{n}"
 LATER = "tournament create {home}/later.toml"
@@ -186,10 +187,8 @@ def home(tmp_path_factory: pytest.TempPathFactory, rich: Place) -> Path:
     """Files that commands read."""
     assert rich.stage
     place = tmp_path_factory.mktemp("home")
-    entries = '[entries]\nbots = ["random", "greedy"]\n'
-    head = 'family = "loa"\nformat = "swiss"\nrounds = 2\n'
-    (place / "later.toml").write_text(f'name = "Later"\n{head}start_time = {LATER_TIME}\n{entries}')
-    (place / "weekly.toml").write_text(f'name = "Weekly"\n{head}{entries}[schedule]\ncron = "0 20 * * 5"\n')
+    (place / "later.toml").write_text(f'name = "Later"\n{CUP_HEAD}start_time = {LATER_TIME}\n{ENTRIES}')
+    (place / "weekly.toml").write_text(f'name = "Weekly"\n{CUP_HEAD}{ENTRIES}[schedule]\ncron = "0 20 * * 5"\n')
     (place / "plan.toml").write_text('family = "loa"\nstarts = ["standard"]\ngames = 1\nnodes = [2]\nmax_plies = 2\n')
     (place / "loa.book").write_text("b1b3\nb1h1\n")
     (place / "bot").write_text("#!/bin/sh\nexec cat\n")

@@ -11,7 +11,7 @@ import pytest
 
 import arena
 from arena.cli.terminal.output import PrintedCommands
-from tests.arena.cli.printed import fault_of, printed
+from tests.arena.cli.printed import fault_of, in_document, printed
 from tests.with_features import commands_off
 
 SOURCES = [path for path in sorted(Path(arena.__file__).parent.rglob("*.py")) if "documentation" not in path.parts]
@@ -22,9 +22,11 @@ PAGES = sorted(
     if path.name not in ("upgrade.md", "changelog.md", "command-line.md") and "reports" not in path.parts
 )
 """Pages that name no former commands. The reference of commands is made from the parser."""
+OF_A_PACKAGE = ("greet",)
+"""Commands of a package that a page shows how to write."""
 
 
-def _texts(path: Path) -> Iterator[str]:
+def texts(path: Path) -> Iterator[str]:
     """Yield the texts of a module, without docstrings; options that a function adds are left out, values are 1."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
@@ -46,18 +48,14 @@ def _value(expression: str) -> str:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(SOURCES[0].parent)))
 def test_commands_in_messages_are_taken_by_the_parser(path: Path) -> None:
-    faults = [fault_of(line) for text in _texts(path) for line in printed(text)]
+    faults = [fault_of(line) for text in texts(path) for line in printed(text)]
     assert not [fault for fault in faults if fault]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_commands_in_documents_are_taken_by_the_parser(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    blocks = re.findall(r"^ *```(?:sh|console)\n(.*?)^ *```$", text, re.MULTILINE | re.DOTALL)
-    lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
-    commands = [match[1] for line in lines if (match := re.match(r" *(?:[A-Z_]+=\S+ )*arena ([a-z-].*)", line))]
-    commands += printed(re.sub(r"^ *```.*?^ *```$", "", text, flags=re.MULTILINE | re.DOTALL))
-    faults = [fault_of(line) for line in commands if line.split()[0] not in commands_off()]
+    commands = in_document(path.read_text(encoding="utf-8"))
+    faults = [fault_of(line) for line in commands if line.split()[0] not in (*OF_A_PACKAGE, *commands_off())]
     assert not [fault for fault in faults if fault]
 
 
