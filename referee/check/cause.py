@@ -96,7 +96,7 @@ class Evidence:
 
     @property
     def written_bytes(self) -> int:
-        """How much the bot wrote since the last question, and when its input was closed."""
+        """Number of bytes that the bot wrote since the last question, and when its input was closed."""
         since = takewhile(lambda line: not line.startswith("> go"), reversed(self.lines))
         return sum(len(line.removeprefix("< ")) + 1 for line in (*since, *self.at_end))
 
