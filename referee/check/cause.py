@@ -83,6 +83,7 @@ class Evidence:
 
     `lines` are those exchanged in the step. `unfinished` is output without a line end, `at_end` the lines that the bot
     wrote only when its input was closed. `log` is the bot's standard error. `has_answered`: it has answered a `go`.
+    `flushed` are the first words of answers that arrived before, perhaps from another process.
     """
 
     error: BotError
@@ -93,6 +94,7 @@ class Evidence:
     at_end: Sequence[str] = ()
     log: str = ""
     has_answered: bool = False
+    flushed: frozenset[str] = frozenset()
 
     @property
     def written_bytes(self) -> int:
@@ -339,7 +341,9 @@ def _buffered(evidence: Evidence) -> Cause | None:
         return Cause(detail, "write less: writing takes the time of the answer", is_certain=False)
     if evidence.unfinished:
         return Cause(f"its line `{evidence.unfinished[:_SHOWN]}` has no line end", "end every line with a newline")
-    if held := next((line for line in evidence.at_end if line.startswith(tuple(_ANSWERS.values()))), ""):
+    # An answer of a kind that arrived before was late, not held back.
+    awaited = tuple(set(_ANSWERS.values()) - evidence.flushed)
+    if held := next((line for line in evidence.at_end if line.startswith(awaited)), ""):
         return Cause(
             f"`{held[:_SHOWN]}` came only when its input ended: it does not flush",
             "flush standard output after every line",

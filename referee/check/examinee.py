@@ -66,6 +66,8 @@ class BotUnderTest:
         self._default, self._sandbox = rulesets[0], sandbox
         self._bot: LocalBot | None = None
         self._is_known = self._was_asked = self.has_answered = False
+        self._flushed = set[str]()
+        """The first words of the answers that have arrived from any process of this check."""
         self._player: Player | None = None
         self.history: GameHistory | None = None
 
@@ -103,6 +105,7 @@ class BotUnderTest:
         begin = time.monotonic()
         bot.start()
         bot.handshake()
+        self._flushed.add("ugiok")
         session = bot.session
         self.report.name, self.report.author, self._is_known = session.name, session.author, True
         self.capabilities = session.merge_capabilities()
@@ -144,6 +147,7 @@ class BotUnderTest:
         begin = time.monotonic()
         self._player = Player(self.bot, history)
         self.bot.ready()
+        self._flushed.add("readyok")
         self.ready_ms = 1000 * (time.monotonic() - begin)
         self.history = history
         self._pass()
@@ -207,6 +211,7 @@ class BotUnderTest:
         legal = legal_line(self.bot, lambda: position)
         thought = self.bot.think(question + b"\n" + legal + f"go {words}\n".encode(), allowance_ms)
         self.has_answered = True
+        self._flushed.add("bestmove")
         try:
             position.read(thought.move or "")
         except ValueError as error:
@@ -222,6 +227,7 @@ class BotUnderTest:
         """Return the cause of a failure. This may close the bot's input: do not use its process afterwards."""
         self.has_ended = has_ended(error.detail)
         evidence = Evidence(error, self.spec, self.limits, lines, log=self.report.log, has_answered=self.has_answered)
+        evidence = replace(evidence, flushed=frozenset(self._flushed))
         if self._bot and (bot := self._bot).process.child:
             evidence = replace(evidence, log=bot.wire.log, unfinished=bot.wire.unfinished)
             if is_late(error) and bot.process.is_running:

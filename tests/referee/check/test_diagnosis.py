@@ -578,6 +578,15 @@ def test_cause_of_an_answer_after_much_output_is_the_output() -> None:
     assert "does not flush" in cause_of(replace(flood, lines=["> go movetime 50", *info[:9]]), "?").detail
 
 
+def test_cause_of_a_late_answer_of_a_kind_that_came_before_is_no_missing_flush() -> None:
+    error = BotError(Termination.HANDSHAKE_FAILED, "no answer to `ugi` in 10 s")
+    late = Evidence(error, BotSpec("odd", ("odd",)), LIMITS, ["> ugi"], at_end=["id name odd", "ugiok"])
+    assert "does not flush" in cause_of(late, "?").detail
+    cause = cause_of(replace(late, flushed=frozenset({"ugiok"})), "?")
+    assert "no answer to `ugi`" in cause.detail
+    assert not cause.is_certain
+
+
 def test_cause_of_a_move_that_comes_too_late_is_not_its_spelling() -> None:
     error = BotError(Termination.STALLED, "no bestmove for `go nodes 100` in 2 s")
     spec = BotSpec("late", ("late",))
