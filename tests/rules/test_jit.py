@@ -16,19 +16,50 @@ pytestmark = pytest.mark.skipif(not cache.IS_COMPILED, reason="optional: nothing
 
 KERNEL = "from referee.rules.jit import jit\n@jit\ndef total(a, b):\n    return a + b\n"
 COUNT = "print(total(1, 2), total(1.5, 2), sum(total.stats.cache_hits.values()))"
+FORKS = """
+import os, sys
+import numba
+
+def run(text, place):
+    if child := os.fork():
+        return child
+    sys.stdout = open(place, "w")
+    exec(text, {})
+    sys.stdout.close()
+    os._exit(0)
+
+folder, at_once, *texts = sys.argv[1:]
+left = []
+for number, text in enumerate(texts):
+    left.append(run(text, f"{folder}/said-{number}"))
+    while left and (not at_once or number + 1 == len(texts)):
+        assert os.waitpid(left.pop(), 0)[1] == 0, text
+"""
+
+
+def said(folder: Path, *texts: str, at_once: bool = False) -> list[str]:
+    """What processes print that run these texts, one after the other or all at once.
+
+    They are forked from one that has imported numba, which takes a second, and nothing of ours.
+    """
+    environment = {
+        **os.environ,
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+        "PYTHONPATH": str(folder),
+        "OPENBLAS_NUM_THREADS": "1",  # a process with threads is not to be forked
+    }
+    line = [sys.executable, "-c", FORKS, str(folder), "at once" if at_once else "", *texts]
+    subprocess.run(line, env=environment, check=True)
+    return [(folder / f"said-{number}").read_text() for number in range(len(texts))]
 
 
 def test_processes_that_compile_different_signatures_at_once_keep_both(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text(KERNEL)
     calls = ["total(1, 2)", "total(1.5, 2)", "total(1, 2.5)", "total(1, 2)"]
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
-    line = [sys.executable, "-c", "from kernel import total; import sys; print(eval(sys.argv[1]))"]
-    started = [subprocess.Popen([*line, call], env=environment, stdout=subprocess.PIPE, text=True) for call in calls]
-    assert [process.communicate()[0] for process in started] == ["3\n", "3.5\n", "3.5\n", "3\n"]
+    texts = [f"from kernel import total; print({call})" for call in calls]
+    assert said(tmp_path, *texts, at_once=True) == ["3\n", "3.5\n", "3.5\n", "3\n"]
     assert len([path for path in (tmp_path / "cache").rglob("*") if path.is_file()]) == 3
-    again = f"from kernel import total; {COUNT}"
-    done = subprocess.run([sys.executable, "-c", again], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == "3 3.5 2\n"
+    assert said(tmp_path, f"from kernel import total; {COUNT}") == ["3 3.5 2\n"]
 
 
 def test_truncated_cache_file_is_compiled_again(tmp_path: Path) -> None:
@@ -54,16 +85,10 @@ for size in (None, None, 0, 5, 500, None):
 
 def test_read_only_cache_is_used_and_missing_code_is_compiled(tmp_path: Path) -> None:
     (tmp_path / "kernel.py").write_text(KERNEL)
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
-
-    def run(text: str) -> str:
-        line = [sys.executable, "-c", text]
-        return subprocess.run(line, env=environment, capture_output=True, text=True, check=True).stdout
-
-    assert run("from kernel import total; print(total(1, 2))") == "3\n"
     not_writable = "import referee.rules.cache as cache; cache.is_writable = lambda folder: False\n"
-    assert run(f"{not_writable}from kernel import total; {COUNT}") == "3 3.5 1\n"
-    assert run(f"{not_writable}from kernel import total; {COUNT}") == "3 3.5 1\n", "nothing was kept"
+    reading = f"{not_writable}from kernel import total; {COUNT}"
+    texts = ["from kernel import total; print(total(1, 2))", reading, reading]
+    assert said(tmp_path, *texts) == ["3\n", "3 3.5 1\n", "3 3.5 1\n"], "nothing was kept"
 
 
 def test_each_closure_is_compiled_separately(tmp_path: Path) -> None:
@@ -76,11 +101,8 @@ def adder(n):
         return a + n
     return add
 """)
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
     ask = "import kernel; print(kernel.adder(1)(5), kernel.adder(2)(5))"
-    for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, check=True)
-        assert done.stdout == "6 7\n"
+    assert said(tmp_path, ask, ask) == 2 * ["6 7\n"]
 
 
 def test_numba_without_the_cache_interface_is_rejected_with_the_tested_versions() -> None:
@@ -102,20 +124,13 @@ def test_arrays_that_may_and_may_not_be_written_are_kept_apart(tmp_path: Path) -
     (tmp_path / "kernel.py").write_text(
         "from referee.rules.jit import jit\n@jit\ndef total(a):\n    return a[0] + a.shape[0]\n"
     )
-    (tmp_path / "run.py").write_text(
-        "import sys, numpy as np, kernel\n"
+    ask = (
+        "import numpy as np, kernel\n"
         "a, b = np.array([5, 7]), np.array([1, 2, 3]); b.setflags(write=False)\n"
         "print(kernel.total(a), kernel.total(b), kernel.total(np.array([1.5])), end=' ')\n"
         "print(sum(kernel.total.stats.cache_hits.values()))\n"
     )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    said = [
-        subprocess.run(
-            [sys.executable, str(tmp_path / "run.py")], env=environment, capture_output=True, text=True, check=True
-        ).stdout
-        for _ in range(2)
-    ]
-    assert said == ["7 4 2.5 0\n", "7 4 2.5 3\n"]
+    assert said(tmp_path, ask, ask) == ["7 4 2.5 0\n", "7 4 2.5 3\n"]
     assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 3
 
 
@@ -142,7 +157,7 @@ def different(a):
     words = [str(x) for x in range(3)]
     return int(b.sum() + math.floor(1.5)) + len(words) + len(found) + len(last)
 """)
-    (tmp_path / "run.py").write_text("""
+    ask = """
 import sys
 import numpy as np
 import kernel
@@ -153,21 +168,9 @@ try:
 except ValueError as error:
     print(error)
 print(kernel.different(np.array([4, 9, 16])))
-if sys.argv[1:]:
-    print(kernel.ones(np.array([3], np.uint8)))
-""")
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    said = [
-        subprocess.run(
-            [sys.executable, str(tmp_path / "run.py"), *more],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.splitlines()
-        for more in ([], ["more"])
-    ]
-    assert said == [["3 True", "none", "19"], ["3 False", "none", "19", "2"]]
+"""
+    more = "print(kernel.ones(np.array([3], np.uint8)))\n"
+    assert said(tmp_path, ask, ask + more) == ["3 True\nnone\n19\n", "3 False\nnone\n19\n2\n"]
 
 
 def test_compilation_is_reported_and_equal_sources_share_the_cache(tmp_path: Path) -> None:
@@ -178,16 +181,15 @@ def test_compilation_is_reported_and_equal_sources_share_the_cache(tmp_path: Pat
         "kernels.add(1, 2), kernels.add(3, 4)"
     )
     runs = (("one", "b", "add\n"), ("one", "b", ""), ("two", "b", ""), ("three", "2 * b", "add\n"))
-    for place, term, expected in runs:
+    texts = []
+    for place, term, _ in runs:
         folder = tmp_path / place / "kernels"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "__init__.py").write_text(
             f"from referee.rules.jit import jit\n\n@jit\ndef add(a, b):\n    return a + {term}\n"
         )
-        path = f"{folder.parent}:{os.getcwd()}"
-        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": path}
-        done = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, check=True)
-        assert done.stdout == expected, place
+        texts.append(f"import sys; sys.path.insert(0, {str(folder.parent)!r})\n{ask}")
+    assert said(tmp_path, *texts) == [expected for _, _, expected in runs]
 
 
 def test_types_are_the_widest_that_the_returns_of_a_recursion_and_the_rounds_of_a_loop_have(tmp_path: Path) -> None:
@@ -222,8 +224,5 @@ def grown(n):
         total += 0.5
     return total
 """)
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
     ask = "import kernel; print(kernel.half(5), kernel.quarter(3), kernel.even(7), kernel.grown(2))"
-    for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, check=True)
-        assert done.stdout == "2.5 0.75 False 5.5\n"
+    assert said(tmp_path, ask, ask) == 2 * ["2.5 0.75 False 5.5\n"]
