@@ -10,19 +10,21 @@ import struct
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageChops
 
 from arena.http.kept_files import KeptFiles
 from arena.pages.drawing import thumbnail
-from arena.pages.drawing.scene import Scenes
+from arena.pages.drawing.scene import Scene, Scenes
 from arena.store import Store
-from referee.rules import load
+from referee.rules import families, load
 from tests.arena.api.server import Server, settings_in
 from tests.arena.field import Field
+from tests.arena.pages.stage import random_moves
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 
@@ -73,6 +75,27 @@ def test_a_game_is_served_as_an_animated_picture(server: Server) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(thumbnail, "gif", None)  # not drawn again
         assert server.get(f"/games/{game}/game.gif").body == reply.body
+
+
+@pytest.mark.parametrize("family", families())
+def test_the_changed_part_of_a_picture_makes_the_next_one(family: str) -> None:
+    ruleset = load(family).settle()
+    scenes = Scenes(ruleset)
+    scenes.extend(random_moves(ruleset, 8, seed=2))
+    caption = thumbnail.Caption("", (("ada v1", ""), ("bob v2", "")), "")
+
+    def drawn(scene: Scene, window: thumbnail.Window | None = None) -> Image.Image:
+        png = thumbnail.png(ruleset.rules, scene, thumbnail.SIZE, thumbnail.SIZE, caption, window=window)
+        return Image.open(io.BytesIO(png)).convert("RGB")
+
+    picture = drawn(scenes.items[0])
+    for before, scene in pairwise(scenes.items):
+        window = thumbnail.changed_window(before, scene)
+        assert window is not None
+        picture.paste(drawn(scene, window), window[:2])
+    different = ImageChops.difference(picture, drawn(scenes.items[-1])).convert("L").point(lambda value: value > 30)
+    assert different.histogram()[1] < 400, "less than a piece: only edges differ, by rounding"
+    assert thumbnail.changed_window(scene, scene) is None
 
 
 def test_a_position_of_a_game_has_a_picture(server: Server) -> None:
