@@ -101,11 +101,11 @@ def fair_openings(ruleset: Ruleset, bound: float, seed: int) -> list[Opening]:
 
 
 def narrowest_bound(ruleset: Ruleset, usual: float = 0.05) -> float | None:
-    """Return the smallest bound, in hundredths and at least the usual one, for which there are fair starts."""
+    """Return the smallest bound, with two decimals and at least the usual one, for which there are fair starts."""
     starts = _with_rules(ruleset, strongest(published(ruleset.rules.family)))
     if not starts:
         return None
-    # A start is fair if its interval lies within the bound, so the bound is the next hundredth above.
+    # A start is fair if its interval lies within the bound, so the bound is above it.
     least = min(max(-start.shrunk_low, start.shrunk_high) for start in starts)
     return max(usual, (math.floor(100 * least) + 1) / 100)
 
