@@ -2,8 +2,8 @@
 
 Each position is sent with all moves that led to it, so that repetitions count, and searched with a fixed number of
 nodes. The result therefore depends only on the game, the bot and the nodes. The engine of the analysis board evaluates
-positions as soon as visitors reach them. What a person waits for has a lower priority than games, and a share of the
-processor also beside them; what nobody waits for runs only while no game needs the processor.
+positions as soon as visitors reach them. What a person waits for has a lower priority than games, but a share of the
+processor during them. Background analyses run only while no game needs the processor.
 """
 
 from __future__ import annotations
@@ -281,7 +281,7 @@ def _scored(place: _Place) -> EvaluatedPosition:
 
 
 def evaluate_in_background(record: bytes, spots: Sequence[PositionRef], nodes: int, max_plies: int) -> Evaluations:
-    """Evaluate positions that nobody waits for by the sample engine, as a job of a slot (`referee.play.slot`).
+    """Evaluate positions in the background by the sample engine, as a job of a slot (`referee.play.slot`).
 
     Raises EngineError, NotAGameError, Stopped.
     """
