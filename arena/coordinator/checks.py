@@ -51,10 +51,13 @@ class SubmissionChecks:
 
     def work(self, stop: threading.Event) -> None:
         """Check the uploaded versions. If a check raises an exception, queue its version again and reraise."""
-        while not stop.is_set() and (version := self._store.checks.claim()):
-            self._check_version(version.id or 0)
+        self._check_uploads(stop)
         if not stop.is_set() and time.monotonic() - self._looked_at >= REPEAT_INTERVAL_S and is_calm():
             self._repeat(stop)
+
+    def _check_uploads(self, stop: threading.Event) -> None:
+        while not stop.is_set() and (version := self._store.checks.claim()):
+            self._check_version(version.id or 0)
 
     def _repeat(self, stop: threading.Event) -> None:
         """Repeat what was measured on a busy machine, as long as it is calm."""
@@ -64,6 +67,7 @@ class SubmissionChecks:
             if stop.is_set() or not is_calm():
                 return
             self._measure(version_id)
+            self._check_uploads(stop)  # authors wait for these, nobody for the measurements
         self._looked_at = time.monotonic()
 
     def _check_version(self, version_id: int) -> None:

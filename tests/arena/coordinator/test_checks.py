@@ -45,6 +45,31 @@ def test_work_stops_measuring_when_the_machine_gets_busy(stage: Stage, monkeypat
     assert measured == [latest]
 
 
+@on_sqlite
+def test_work_checks_an_upload_before_it_measures_another_version_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = stage.bot("first", capabilities={"loa": BUSY})
+    latest, done = stage.bot("latest", capabilities={"loa": BUSY}), list[tuple[str, int]]()
+    monkeypatch.setattr(checks, "is_calm", lambda: True)
+
+    def measure(number: int) -> None:
+        done.append(("measured", number))
+        if number == latest:
+            stage.bot("new", state="uploaded")
+
+    background = SubmissionChecks(
+        stage.store,
+        stage.bus,
+        lambda number: done.append(("checked", number)),
+        measure=measure,
+        ladder_time_control="",
+        metrics=CoordinatorMetrics(),
+    )
+    background.work(threading.Event())
+    assert done == [("measured", latest), ("checked", latest + 1), ("measured", first)]
+
+
 @pytest.mark.parametrize(("load", "is_calm"), [(0.5, True), (4000.0, False)])
 def test_is_calm_compares_the_load_with_the_cores(load: float, is_calm: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks.os, "getloadavg", lambda: (load, 0.0, 0.0))
