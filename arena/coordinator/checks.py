@@ -67,7 +67,7 @@ class SubmissionChecks:
             if stop.is_set() or not is_calm():
                 return
             self._measure(version_id)
-            self._check_uploads(stop)  # authors wait for these, nobody for the measurements
+            self._check_uploads(stop)  # authors wait for these, but not for measurements
         self._looked_at = time.monotonic()
 
     def _check_version(self, version_id: int) -> None:
