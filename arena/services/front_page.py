@@ -106,6 +106,12 @@ def leaders(arena: Arena, limit: int) -> dict[str, tuple[int, Sequence[Leaderboa
     return {name: (games.get(name, 0), ratings.leaderboard(name, limit=limit).items) for name in families()}
 
 
+def by_strength(arena: Arena, games: Sequence[GameItem]) -> list[GameItem]:
+    """Sort games by the ratings of both players, the strongest first, and those of people last."""
+    ranked = _strongest_first(games, _ratings(arena.store, games))
+    return sorted(ranked, key=_is_of_bots, reverse=True)
+
+
 def _is_of_bots(game: GameItem) -> bool:
     """Return whether only bots play. The page shows no games of people, who may have left them."""
     return not game.pool.endswith("/people")

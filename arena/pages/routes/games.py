@@ -78,7 +78,8 @@ async def index(request: web.Request) -> web.Response:
     except NotFoundError as error:  # 400 rather than 404: the page exists, its query is wrong
         raise Problem("bad-request", str(error), hint=error.hint, field=error.noun, **error.extra) from None
     running = [] if by else await run(services.game.in_state, arena, "running", MAX_RUNNING)
-    boards = await live_boards(request, running[:MAX_BOARDS])
+    shown = await run(services.front_page.by_strength, arena, running)
+    boards = await live_boards(request, shown[:MAX_BOARDS])
     return render(
         request,
         "games.html",
