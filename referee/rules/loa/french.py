@@ -25,7 +25,7 @@ FRENCH: Final[Mapping[str, str]] = {
     "white stone": "pion blanc",
     "neutral stone": "pion neutre",
     "group": "groupe",
-    "joined: largest group": "relié : le plus grand groupe",
+    "the largest of a side, joined by lines": "le plus grand d’un camp, relié par des traits",
     "stray": "isolé du groupe",
     "outside the largest group": "hors du plus grand groupe",
     "isolated": "sans contact",

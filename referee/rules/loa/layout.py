@@ -14,7 +14,7 @@ PIECES = (
 )
 
 MARKS = (
-    Mark("group", "joined: largest group", "none", is_linked=True),
+    Mark("group", "the largest of a side, joined by lines", "none", is_linked=True),
     Mark("stray", "outside the largest group", "dot", is_optional=True),
     Mark("isolated", "touches no other piece", is_optional=True),
     Mark("banned", "may not be entered now", "cross"),
