@@ -62,7 +62,9 @@ _NOTATIONS = (
 """Modules that read what people write for a page; each family reads its own positions, moves and games."""
 _RETURNING = ("arena/tournaments", "arena/submission", "arena/services/study.py")
 """Folders and modules that return sentences which pages show: why a bot does not play, what is legal."""
-_RAISING = ("Error", "Problem", "not_found", "fail")
+_CHECKS = tuple(f"referee/check/{one}.py" for one in ("ability", "cause", "check", "examinee"))
+"""Modules whose findings the page of a submission shows."""
+_RAISING = ("Error", "Problem", "Unfit", "Cause", "not_found", "fail")
 """Ends of the names of what makes an error."""
 
 
@@ -129,8 +131,11 @@ def _sentences() -> Iterator[tuple[str, str]]:
     """Return the sentences and hints of errors, with `{}` for values."""
     for path in _modules(_ERRORS):
         yield from ((path.relative_to(ROOT).as_posix(), sentence) for sentence in errors_of(path))
-    for name in _NOTATIONS:
-        yield from ((name, sentence) for sentence in errors_of(ROOT / name))
+    for name in (*_NOTATIONS, *_CHECKS):
+        yield from ((name, said) for said in errors_of(ROOT / name) if any(map(str.isalpha, said)))
+    for name in _CHECKS:
+        # Optional parts that follow one another are messages of their own, in `tests.vocabulary`.
+        yield from ((name, said) for said in returned_of(ROOT / name) if "{}{}" not in said)
     yield from (
         ("referee/rules/move_input.py", sentence) for sentence in returned_of(ROOT / "referee/rules/move_input.py")
     )

@@ -21,7 +21,8 @@ LEADERBOARD: tuple[Column[LeaderboardLine], ...] = (
         "place",
         "#",
         lambda line: line.rank,
-        hint="place by rating; none while provisional",
+        "place",
+        hint="place by rating; grey while provisional",
         is_descending_first=False,
         order=lambda line: line.place,
     ),
@@ -56,7 +57,7 @@ LEADERBOARD: tuple[Column[LeaderboardLine], ...] = (
     Column("score", "Score", lambda line: line.score, "share", drop=3),
     Column(
         "opponents",
-        "Opponents",
+        "Avg. opponent",
         lambda line: line.opponents,
         hint="the average mu of the opponents",
         drop=10,
@@ -71,7 +72,7 @@ LEADERBOARD: tuple[Column[LeaderboardLine], ...] = (
     Column("forfeits", "Forfeits", lambda line: line.forfeits, "faults", drop=5),
     Column(
         "beats_next",
-        "P(better)",
+        "P(> next)",
         lambda line: line.beats_next,
         "share",
         hint="probability of being stronger than the next bot in the list",
@@ -143,7 +144,8 @@ TOURNAMENTS: tuple[Column[TournamentItem], ...] = (
         "finished_games",
         "Games",
         lambda row: f"{row.finished_games}/{row.planned_games}",
-        hint="with a result, of those planned so far",
+        "games_played",
+        hint="with a result, of all where their number is known in advance",
         order=lambda row: row.finished_games,
     ),
     text_column("is_rated", "Rated", lambda row: row.is_rated, css="rest", drop=4),
@@ -209,7 +211,7 @@ ARCHIVE: tuple[Column[ArchiveItem], ...] = (
         "termination", "Ended by", lambda row: row.termination, "explained", is_sortable=False, css="w how", drop=3
     ),
     Column("length", "Plies", lambda row: row.plies, css="length", drop=2),
-    Column("date", "Date", lambda row: row.date or None, css="at", drop=4),
+    Column("date", "Date", lambda row: row.date or None, "day", css="at", drop=4),
     text_column("source", "Collection", lambda row: row.source, "source", is_sortable=False, css="source", drop=6),
     text_column("id", "Id", lambda row: row.id, is_for_terminal=True, drop=7),
 )
@@ -257,7 +259,7 @@ MOVES: tuple[Column[PlayedFigures], ...] = (
         order=lambda row: row.performance or None,
         drop=4,
     ),
-    Column("last", "Last played", lambda row: row.last or None, drop=3),
+    Column("last", "Last played", lambda row: row.last or None, "day", drop=3),
     text_column(
         "best",
         "Best game",

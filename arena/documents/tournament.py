@@ -30,6 +30,8 @@ NEXT_STATES: Mapping[TournamentState, frozenset[TournamentState]] = {
 OVER: tuple[TournamentState, ...] = ("finished", "cancelled")
 """States in which the standings are final, unless the tournament is extended."""
 MAX_CHALLENGE_GAMES = 10
+GAMES_OF_PEOPLE = "Games of people: "
+"""The beginning of the name of the tournament that holds the games of people in a family, before its title."""
 PERMANENT_LADDER = ": permanent ladder"
 """The end of the name of a permanent ladder, after the title of its family."""
 

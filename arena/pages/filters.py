@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from arena import plain_text
 from arena.documents.table import scaled
-from arena.documents.tournament import PERMANENT_LADDER, TournamentItem
+from arena.documents.tournament import GAMES_OF_PEOPLE, PERMANENT_LADDER, TournamentItem
 from arena.pages.language import current, day, marked, number, text, texts, translated
 from referee.game.record import Ply
 from referee.game.score import WIN_SCORE
@@ -40,8 +40,9 @@ def plain(text: str, limit: int = 2000) -> str:
 
 
 def tournament_name(name: str) -> str:
-    """Format the name of a tournament. Permanent ladders are named by the arena, so their names are translated."""
-    return plain(translated(name) if name.endswith(PERMANENT_LADDER) else name, 130)
+    """Format the name of a tournament. Those that the arena itself has named are translated."""
+    is_ours = name.endswith(PERMANENT_LADDER) or name.startswith(GAMES_OF_PEOPLE)
+    return plain(translated(name) if is_ours else name, 130)
 
 
 def finalize(value: object) -> object:
@@ -202,7 +203,7 @@ def thought(ply: Ply | None) -> str:
         return ""
     words = [text("depth %(depth)s") % {"depth": ply.depth}] if ply.depth is not None else []
     if ply.nodes is not None:
-        words.append(text("%(count)s positions") % {"count": large_number(ply.nodes)})
+        words.append(texts("%(count)s position", "%(count)s positions", ply.nodes) % {"count": large_number(ply.nodes)})
         if ply.ms >= 1 and ply.nodes:
             words.append(f"{large_number(ply.nodes / ply.ms * 1000)}/s")
     return " · ".join(words)
@@ -254,6 +255,11 @@ def appointment(at: datetime) -> Markup:
     )
 
 
+def written_day(day: str) -> str:
+    """Format a day, month or year of ISO 8601: `2026-11-30`, in French `30/11/2026`."""
+    return day if current() != "fr" else "/".join(reversed(day.split("-")))
+
+
 def moment(at: datetime) -> str:
     """Format a moment as ISO 8601."""
     return (at.replace(tzinfo=UTC) if at.tzinfo is None else at).isoformat(timespec="seconds")
@@ -287,6 +293,11 @@ def elo_interval(elo: float, interval: float) -> str:
 def percent(part: float) -> str:
     """Format a fraction as a percentage with one decimal."""
     return f"{number(100 * part, 1)} %"
+
+
+def probability(part: float) -> str:
+    """Format a probability with one decimal; it is never shown as certain: `> 99.9 %`."""
+    return f"> {percent(0.999)}" if part > 0.999 else f"< {percent(0.001)}" if part < 0.001 else percent(part)
 
 
 def sure(part: float) -> str:

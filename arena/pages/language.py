@@ -125,8 +125,8 @@ def translated(english: str) -> str:
     """Return a word or sentence from a lower layer in the language of the page; an unknown one stays as it is.
 
     A sentence with values, such as `White to move`, is found by its message `{} to move`, and its values are translated
-    too, except for those in quotation marks. A list of sentences, separated by commas or semicolons, is translated one
-    by one.
+    too, except for those that people type as they stand: in quotation marks, and names to choose from. Numbers are
+    written as in that language. The parts of a list, between commas, colons or semicolons, are translated one by one.
     """
     language = current()
     return english if language == _DEFAULT or not english else _translated(str(english), language)
@@ -138,19 +138,40 @@ def _translated(english: str, language: str) -> str:
         return known
     if len(english) > _MAX_SENTENCE:
         return english
+    if _AMOUNT.fullmatch(english):
+        return english.translate(_number_signs(_locale_of(language)))
+    if quoted := _QUOTED.fullmatch(english):
+        return f"«\u202f{quoted[2]}\u202f»"
+    return _by_pattern(english, language) or _by_parts(english, language) or english
+
+
+def _by_pattern(english: str, language: str) -> str:
+    """Return the translation of a sentence with values; empty if no message fits."""
     for pattern, form in _patterns(language):
         if match := pattern.fullmatch(english):
-            values = ((group, english[: match.start(n)][-1:]) for n, group in enumerate(match.groups(), 1))
+            values = ((group, english[: match.start(n)]) for n, group in enumerate(match.groups(), 1))
             return form.format(
-                *(group if before in {'"', "'"} else _translated(group, language) for group, before in values)
+                *(group if before.endswith(_LITERAL) else _translated(group, language) for group, before in values)
             )
-    for separator in ("; ", ", "):
-        head, found_one, tail = english.partition(separator)
-        if found_one:
-            return _translated(head, language) + separator.replace(";", "\u202f;") + _translated(tail, language)
-    return english
+    return ""
 
 
+def _by_parts(english: str, language: str) -> str:
+    """Return a list of sentences with those translated that are known; empty if none is."""
+    for separator in ("; ", ", ", ": "):
+        if separator in english:
+            parts = english.split(separator, 1)
+            head, tail = (_translated(part, language) for part in parts)
+            if [head, tail] != parts:
+                return head + separator.replace(";", "\u202f;").replace(":", "\u202f:") + tail
+    return ""
+
+
+_AMOUNT = re.compile(r"[+-]?\d{1,3}(,\d{3})*(\.\d+)?( (s|ms|MB|%))?", re.ASCII)
+"""A number of a sentence, as English writes it, with its unit."""
+_QUOTED = re.compile(r"""(["'])([^"']+)\1""")
+_LITERAL = ('"', "'", "`", "choose from ", "allowed: ", "did you mean ", "known: ")
+"""What stands before a value that people type as it stands."""
 _MAX_SENTENCE = 600
 """Longer texts are not sentences of the program, so they are not searched for messages with values."""
 

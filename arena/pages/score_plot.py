@@ -49,4 +49,4 @@ def draw_scores(arena: Arena, tables: TournamentStandings) -> Markup | None:
     series = [plot.Series(plain(name, 60), curves[name], index) for index, name in enumerate(names, 1)]
     title = language.text("Score in percent by number of games")
     size = {"width": plot.WIDE_WIDTH, "height": plot.WIDE_HEIGHT}
-    return plot.lines(title, series, plot.Axis(bounds=(0.0, 100.0)), **size) or None
+    return plot.lines(title, series, plot.Axis(bounds=(0.0, 100.0), unit=" %"), **size) or None

@@ -274,6 +274,8 @@ _FILTERS = (
     filters.size,
     filters.percent,
     filters.sure,
+    filters.probability,
+    filters.written_day,
     filters.minus,
     filters.signed,
     filters.elo_interval,

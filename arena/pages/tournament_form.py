@@ -25,7 +25,7 @@ _SUGGESTED: Mapping[str, Sequence[str]] = {
     "adjudication.resign": ("moves=4,score=600,both=1",),
 }
 _IN_SHORT: Mapping[str, tuple[str, str]] = {
-    "family": ("Game", ""),
+    "family": ("Family", ""),
     "format": ("Format", ""),
     "rounds": ("Rounds", "Empty: as many as it takes to find a winner."),
     "time_control": (

@@ -24,6 +24,7 @@ from arena.documents.human_game import (
     PlayRequest,
     PlayResponse,
 )
+from arena.documents.tournament import GAMES_OF_PEOPLE
 from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError, QuotaError
 from arena.events.messages import HumanActed
 from arena.services import study
@@ -134,10 +135,10 @@ def begin(arena: Arena, request: PlayRequest, by: Visitor) -> str:
         position=_deal(ruleset.variant.name, request.family),
         time=BOT_TIME,
         limits=BotLimits(),
-        event=f"Games of people: {rules.title}",
+        event=f"{GAMES_OF_PEOPLE}{rules.title}",
         seed=secrets.randbelow(2**31),
     )
-    title, pool = f"Games of people: {rules.title}", pool_of(rules.settle(), "people")
+    title, pool = f"{GAMES_OF_PEOPLE}{rules.title}", pool_of(rules.settle(), "people")
     kept = {"name": title, "family": rules.family, "variant": rules.variants[0].name, "pool": "people"}
     tournament = store.people.tournament(rules.family, title, kept, pool)
     row = StoredHumanGame(

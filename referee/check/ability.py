@@ -150,9 +150,9 @@ def query(examinee: BotUnderTest) -> str:
 
 def memory(examinee: BotUnderTest) -> str:
     """Return the bot's peak memory, and its limit, in words."""
-    peak = max(examinee.report.peak_bytes, examinee.bot.process.peak_bytes)
-    allowed = f" of {examinee.limits.memory_bytes / 2**20:,.0f} allowed" if examinee.limits.memory_bytes else ""
-    return f"{peak / 2**20:,.1f} MiB at most{allowed}"
+    peak = max(examinee.report.peak_bytes, examinee.bot.process.peak_bytes) / 2**20
+    allowed = examinee.limits.memory_bytes / 2**20
+    return f"{peak:,.1f} MiB at most of {allowed:,.0f} allowed" if allowed else f"{peak:,.1f} MiB at most"
 
 
 def leaves(examinee: BotUnderTest) -> str:

@@ -219,7 +219,7 @@ class _Examiner:
         if examinee.home is None or (refused and self.needs_all):
             raise Unfit("; ".join(dict.fromkeys(refused.values())), self._what_it_plays())
         with_help = self._get_ready(examinee.home)
-        left_out = f"; not {', '.join(refused)}" if refused else ""
+        left_out = f"; not playable: {', '.join(refused)}" if refused else ""
         loading_ms = 1000 * (time.monotonic() - begin) - examinee.ready_ms
         own = f"; the arena loaded its rules in {loading_ms:.0f} ms" if loading_ms > _NOTED_MS else ""
         busy = f" ({examinee.report.load_words})" if examinee.ready_ms > _NOTED_MS and examinee.report.is_busy else ""
@@ -292,7 +292,7 @@ class _Examiner:
                 if cause:  # in a game, the time sent may be half of the move time
                     longest = self.move_times_ms[-1]
                     self.move_times_ms = [ms for ms in self.move_times_ms if ms >= 2 * move_ms] or [longest]
-                return f"in {took_ms:.0f} ms" + (f", but not with less than {move_ms} ms" if cause else "")
+                return f"in {took_ms:.0f} ms, but not with less than {move_ms} ms" if cause else f"in {took_ms:.0f} ms"
         assert cause
         raise cause
 

@@ -61,7 +61,7 @@ class RoundResult:
 
 @dataclass(frozen=True, slots=True)
 class UpcomingMatch:
-    """A match that is running, or that comes next; then `reason` says why."""
+    """A match that is planned, or that comes next; then `reason` says why."""
 
     first: str
     second: str
@@ -78,11 +78,16 @@ class TournamentOverview:
     rounds: tuple[int, ...] = ()
     results: Mapping[str, Mapping[int, RoundResult]] | None = None
     """Results of the rounds by name of the bot and round."""
-    playing: tuple[UpcomingMatch, ...] = ()
+    planned: tuple[UpcomingMatch, ...] = ()
     upcoming: tuple[UpcomingMatch, ...] = ()
 
 
-def playing(played: Sequence[TournamentGame], names: Mapping[int, str]) -> tuple[UpcomingMatch, ...]:
-    """Return the matches that are running, in the order of planning."""
-    open_pairs = {game.pair: game for game in sorted(played, key=lambda game: -game.sequence) if game.is_open}
-    return tuple(UpcomingMatch(names[game.first], names[game.second]) for _, game in sorted(open_pairs.items()))
+def planned(played: Sequence[TournamentGame], names: Mapping[int, str]) -> tuple[UpcomingMatch, ...]:
+    """Return the pairings with games that are planned or running, once, in the order of planning."""
+    pairings: dict[frozenset[int], UpcomingMatch] = {}
+    for game in sorted(played, key=lambda game: game.sequence):
+        if game.is_open:
+            pairings.setdefault(
+                frozenset((game.first, game.second)), UpcomingMatch(names[game.first], names[game.second])
+            )
+    return tuple(pairings.values())

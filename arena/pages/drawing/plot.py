@@ -82,6 +82,8 @@ class Axis:
     """Distances to choose from for the labels on the x axis; beyond the last, and without any, round numbers."""
     bounds: tuple[float, float] | None = None
     """The ends of the y axis, by default those of the values. Bands are cut off there."""
+    unit: str = ""
+    """What follows the numbers of the y axis."""
     spans: Sequence[tuple[float, float]] = field(default_factory=tuple)
     """Shaded intervals of the x axis."""
     span_name: str = ""
@@ -138,7 +140,7 @@ def _frame(x: _Scale, y: _Scale, axis: Axis, height: int, width: int) -> Markup:
     for value in ticks(y.low, y.high, 5 if height > 150 else 3):
         parts.append(
             Markup('<path class="axis" d="M{} {}H{}"/><text x="{}" y="{}" text-anchor="end">{}</text>').format(
-                _LEFT, y(value), width - _RIGHT, _LEFT - 5, y(value) + 4, digits(value)
+                _LEFT, y(value), width - _RIGHT, _LEFT - 5, y(value) + 4, digits(value) + axis.unit
             )
         )
     for value in ticks(x.low, x.high, axis.ticks, axis.steps):

@@ -155,14 +155,14 @@ class Replay:
         for number in self.disagreements():
             start = spans.pop()[0] if spans and spans[-1][1] == number - 0.5 else number - 0.5
             spans.append((start, number + 0.5))
-        axis = plot.Axis(text=_ply, bounds=(0, 100), spans=spans, span_name=text("engines disagree"))
+        axis = plot.Axis(text=_ply, bounds=(0, 100), unit=" %", spans=spans, span_name=text("engines disagree"))
         title = text("Evaluation: winning chances of %(side)s in percent") % {"side": self.sides[0]}
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)
 
     def chances_chart(self, chances: Mapping[int, float]) -> Any:
         """Draw the first side's winning chances (-1 to 1) before each ply, as an engine evaluated them."""
         points = [plot.Point(number, _percent(chance)) for number, chance in sorted(chances.items())]
-        axis = plot.Axis(text=_ply, bounds=(0, 100))
+        axis = plot.Axis(text=_ply, bounds=(0, 100), unit=" %")
         title = text("Winning chances of %(side)s before each ply, in percent") % {"side": self.sides[0]}
         series = [plot.Series(text("engine"), points, 1)]
         return plot.lines(title, series, axis, width=plot.SMALL_WIDTH, height=plot.SMALL_HEIGHT)

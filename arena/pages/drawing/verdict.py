@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from arena.pages import filters
 from arena.pages.drawing import plot
-from arena.pages.language import marked, number, text, translated
+from arena.pages.language import headed, marked, number, text, texts, translated
 from referee.ratings.race import RaceState, certainty_of
 from referee.ratings.sprt import Sprt, SprtVerdict
 from referee.ratings.strength import elo_words
@@ -96,9 +96,9 @@ class SprtChart:
             "high": number(verdict.upper, 2),
         }
         levels = (
-            (verdict.lower, f"H0: {_elo(self.test.elo0)} Elo"),
+            (verdict.lower, headed("H0", f"{_elo(self.test.elo0)} Elo")),
             (0.0, ""),
-            (verdict.upper, f"H1: {_elo(self.test.elo1)} Elo"),
+            (verdict.upper, headed("H1", f"{_elo(self.test.elo1)} Elo")),
         )
         points = [plot.Point(number, ratio) for number, ratio in enumerate(self.ratios)]
         return plot.lines(title, [plot.Series("LLR", points)], plot.Axis(levels=levels))
@@ -169,10 +169,21 @@ class RaceSummary:
             "count": len(state.undecided),
         }
         if state.is_settled:
-            return text("Decided at %(confidence)s. The top %(top)s: %(leaders)s.") % values
+            return (
+                texts(
+                    "Decided at %(confidence)s. The best: %(leaders)s.",
+                    "Decided at %(confidence)s. The top %(top)s: %(leaders)s.",
+                    self.settings.top,
+                )
+                % values
+            )
         start = text("Ended undecided") if self.is_over else text("Not decided yet")
-        rest = text("at %(confidence)s. Certain in the top %(top)s: %(leaders)s. Undecided bots: %(count)s.") % values
-        return f"{start} {rest}"
+        rest = texts(
+            "at %(confidence)s. Certain to be the best: %(leaders)s. Undecided bots: %(count)s.",
+            "at %(confidence)s. Certain in the top %(top)s: %(leaders)s. Undecided bots: %(count)s.",
+            self.settings.top,
+        )
+        return f"{start} {rest % values}"
 
     @property
     def rows(self) -> Sequence[RaceLine]:

@@ -47,10 +47,7 @@ DAYS = (30, 90, 365, 0)
 """Lifetimes of a token, in days; 0 is unlimited."""
 _NEWS: tuple[Column[Notice], ...] = (
     Column("at", "When", lambda notice: notice.at, "news", is_number=False, css="w"),
-    text_column("kind", "Event", lambda notice: notice.kind, "event"),
-    text_column("name", "Subject", lambda notice: notice.name, "subject", is_heading=True),
-    text_column("what", "Outcome", lambda notice: notice.what, "outcome"),
-    text_column("detail", "Reason", lambda notice: notice.detail, "reason", is_sortable=False),
+    text_column("kind", "Event", lambda notice: notice.kind, "happening", is_heading=True),
 )
 
 

@@ -82,6 +82,7 @@ _IMPORTS: tuple[Column[ImportResponse], ...] = (
     text_column("file", "Collection", lambda row: row.file, "isolated"),
     text_column("state", "State", lambda row: row.state, "import_state"),
     Column("new", "New games", lambda row: row.new, "count"),
+    Column("known", "Already stored", lambda row: row.known, "count"),
     Column("rejected", "Invalid", lambda row: row.rejected, "count"),
     text_column("created_at", "Uploaded", lambda row: row.created_at),
 )

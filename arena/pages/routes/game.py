@@ -193,7 +193,7 @@ _RATING_NOTES: Mapping[str, str] = {
     "unrated": language.marked("not affected by this game"),
     "same-owner": language.marked("not affected: both players belong to one owner"),
     "daily-limit": language.marked("not affected: the two owners have played their rated games of the day"),
-    "no-established-rating": language.marked("change only against an opponent with an established rating"),
+    "no-established-rating": language.marked("not affected: the opponent has no established rating yet"),
     "others-share": language.marked(
         "games against the bots of others count at most a quarter as much as those against the arena’s"
     ),

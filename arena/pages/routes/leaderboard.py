@@ -134,9 +134,8 @@ async def show(request: web.Request) -> web.Response:
 
 def _spread(lines: Sequence[LeaderboardLine]) -> tuple[float, float]:
     """Return the ends of the scale on which the intervals of these ratings are drawn."""
-    sure = [line for line in lines if not line.is_provisional] or lines
-    low = min((line.mu - 2 * line.sigma for line in sure), default=0.0)
-    return low, max((line.mu + 2 * line.sigma for line in sure), default=50.0)
+    low = min((line.mu - 2 * line.sigma for line in lines), default=0.0)
+    return low, max((line.mu + 2 * line.sigma for line in lines), default=50.0)
 
 
 def _sides_of(names: Sequence[str]) -> tuple[Column[SideResults], ...]:

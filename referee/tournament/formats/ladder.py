@@ -25,7 +25,7 @@ from referee.tournament.match import (
     TournamentGame,
     finish,
 )
-from referee.tournament.overview import UPCOMING, TournamentOverview, UpcomingMatch, playing
+from referee.tournament.overview import UPCOMING, TournamentOverview, UpcomingMatch, planned
 from referee.tournament.part import EvenGames, Part, SettingsError
 from referee.tournament.seeding import SeedingRule
 
@@ -295,7 +295,7 @@ class Ladder(Format[LadderSettings]):
                 apart, error = abs(mu[first] - mu[second]), 2 * sigma[unsure]
                 reason = f"most informative: {apart:.1f} apart, {names[unsure]} ± {error:.1f}"
             matches.append(UpcomingMatch(names[first], names[second], reason))
-        return TournamentOverview(playing=playing(played, names), upcoming=tuple(matches))
+        return TournamentOverview(planned=planned(played, names), upcoming=tuple(matches))
 
 
 FORMAT = Ladder()

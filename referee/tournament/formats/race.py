@@ -15,7 +15,7 @@ from pydantic import Field
 from referee.ratings.race import Pairing, Race, RaceState, certainty_of, evaluate_race
 from referee.tournament.formats.format import AHEAD, DecisionState, EvidenceFormat, Marks
 from referee.tournament.match import NextStep, PlannedMatch, Seed, TournamentGame, finish
-from referee.tournament.overview import UPCOMING, TournamentOverview, UpcomingMatch, playing
+from referee.tournament.overview import UPCOMING, TournamentOverview, UpcomingMatch, planned
 from referee.tournament.part import EvenGames, Part
 
 if TYPE_CHECKING:
@@ -81,22 +81,22 @@ def _done(played: Sequence[TournamentGame]) -> int:
 
 def upcoming(standing: RaceState, played: Sequence[TournamentGame], count: int) -> tuple[PlannedMatch, ...]:
     """Return the next matches, `count` at most; open games count as played. Empty if the race is decided."""
-    planned = {pairing: len(pairs) for pairing, pairs in _pairs(played).items()}
+    counts = {pairing: len(pairs) for pairing, pairs in _pairs(played).items()}
     number = len({game.pair for game in played})
     doubtful = list(dict.fromkeys(seat for doubt in standing.doubts for seat in (doubt.one, doubt.two)))
     matches: list[PlannedMatch] = []
     while doubtful and len(matches) < count:
         cycle = 1 + min(
-            planned.get(_pairing(seat, rival), 0) for seat in doubtful for rival in standing.shares if seat != rival
+            counts.get(_pairing(seat, rival), 0) for seat in doubtful for rival in standing.shares if seat != rival
         )
         for seat, rival in (
             (seat, rival) for seat in doubtful for rival in [*doubtful, *standing.shares] if seat != rival
         ):
             low, high = pairing = _pairing(seat, rival)
-            if planned.get(pairing, 0) < cycle and len(matches) < count:
+            if counts.get(pairing, 0) < cycle and len(matches) < count:
                 sides = (low, high) if cycle % 2 else (high, low)
                 matches.append(PlannedMatch(cycle, *sides, opening=number + len(matches)))
-                planned[pairing] = cycle
+                counts[pairing] = cycle
     return tuple(matches)
 
 
@@ -164,13 +164,14 @@ class RaceFormat(EvidenceFormat[RaceSettings]):
         matches = []
         for match in upcoming(known, played, max(0, min(UPCOMING, left))):
             pair = {match.first, match.second}
-            doubt = next(doubt for doubt in known.doubts if pair & {doubt.one, doubt.two})
-            ahead, behind = (f"{names[seat]} ({100 * known.shares[seat]:.1f} %)" for seat in (doubt.one, doubt.two))
-            own = "" if pair == {doubt.one, doubt.two} else "; every bot meets all others equally often"
-            sure, needed = 100 * doubt.certainty, 100 * certainty_of(known.bound)
-            reason = f"in doubt: is {ahead} ahead of {behind}? {sure:.1f} % sure, decided at {needed:.1f} %{own}"
+            reason = "every bot meets all others equally often"
+            for doubt in known.doubts:
+                if pair == {doubt.one, doubt.two}:
+                    ahead, behind = (f"{names[at]} ({100 * known.shares[at]:.1f} %)" for at in (doubt.one, doubt.two))
+                    sure, needed = 100 * doubt.certainty, 100 * certainty_of(known.bound)
+                    reason = f"in doubt: is {ahead} ahead of {behind}? {sure:.1f} % sure, decided at {needed:.1f} %"
             matches.append(UpcomingMatch(names[match.first], names[match.second], reason))
-        return TournamentOverview(playing=playing(played, names), upcoming=tuple(matches))
+        return TournamentOverview(planned=planned(played, names), upcoming=tuple(matches))
 
 
 FORMAT = RaceFormat()

@@ -101,7 +101,7 @@ def test_a_running_game_is_a_board_on_the_page_of_its_tournament(server: Server,
 
 def test_a_ladder_shows_what_it_asks_next(server: Server, field: Field) -> None:
     shown = text(server, f"/tournaments/{hold(field, 'ladder', most=4, ladder={'games': 60})}")
-    assert "In progress: " in shown
+    assert "Planned or running: " in shown
     assert re.search(r"(most informative|has waited for)", shown)
 
 
@@ -140,7 +140,7 @@ def test_the_verdict_of_a_race_in_words() -> None:
             settings.race.model_copy(update={"top": first}), evaluate_race(question, range(4), scores), names, is_over
         )
 
-    assert picture(1).words == "Decided at 95 %. The top 1: ada v1."
+    assert picture(1).words == "Decided at 95 %. The best: ada v1."
     assert picture(1).doubt == ""
     assert picture(3).words == "Decided at 95 %. The top 3: ada v1, bob v1, cleo v1."
     half = "Not decided yet at 95 %. Certain in the top 2: ada v1. Undecided bots: 2."

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from arena.documents.table import size_in_words
-from arena.pages import filters
+from arena.pages import filters, language
 from arena.pages.filters import when
 from referee.tournament.crosstable import CrosstableCell
 
@@ -36,6 +36,24 @@ def test_an_elo_from_few_games_is_left_out() -> None:
     assert filters.elo_interval(507.0, 2916.0) == "too few games"
     assert filters.elo_interval(1356.0, 500.0) == "> +856"
     assert filters.elo_interval(-12.0, 30.0) == "−12 ± 30"
+
+
+def test_a_probability_is_never_certain() -> None:
+    assert [filters.probability(part) for part in (0.0, 0.5, 0.9985, 1.0)] == [
+        "< 0.1 %",
+        "50.0 %",
+        "99.9 %",
+        "> 99.9 %",
+    ]
+
+
+def test_a_day_is_written_as_the_language_does() -> None:
+    assert filters.written_day("2026-11-30") == "2026-11-30"
+    with language.using("fr"):
+        assert [filters.written_day(day) for day in ("2026-11-30", "2026")] == ["30/11/2026", "2026"]
+        assert (
+            filters.tournament_name("Games of people: Lines of Action") == "Parties de personnes\u202f: Lignes d’action"
+        )
 
 
 def test_a_count_up_to_a_limit_says_so() -> None:

@@ -188,6 +188,8 @@ def test_numbers_and_dates_follow_the_language() -> None:
     with language.using("fr"):
         assert (language.number(12345.5), language.date(at)) == ("12\u202f345,5", "27 nov. 2026, 20:05:00")
         assert language.digits(0.0025) == "0,0025"
+        shown = language.translated("most informative: 14.0 apart, b v1 ± 7.8")
+        assert shown == "la plus instructive\u202f: 14,0 d’écart, b v1 ± 7,8"
         assert language.month_name("2026-11") == "novembre 2026"
         assert language.texts("one variant", "%(count)s variants", 2) == "%(count)s variantes"
 
@@ -211,13 +213,45 @@ def test_values_that_authors_type_are_shown_as_they_are_typed(server: Server) ->
     assert "<code>attackers</code> (Moscovites), <code>defenders</code> (Suédois)" in page
 
 
+def test_a_family_shows_the_names_of_variants_and_pieces_in_the_language_of_the_page(server: Server) -> None:
+    french = server.get("/tablut", headers={"Accept-Language": "fr"}).body.decode()
+    assert "<code>bell_a1_strict</code><br><small>Première adaptation sévère</small>" in french
+    english = server.get("/tablut", headers={"Accept-Language": "en"}).body.decode()
+    assert "Première adaptation" not in english
+    assert "Moscovite" not in re.sub("<p>.*?</p>", "", english)
+
+
+@pytest.mark.parametrize(
+    ("english", "french"),
+    [
+        ("allowed: mine, games", "permis\u202f: mine, games"),
+        ("did you mean games?", "vouliez-vous dire games\u202f?"),
+        ('this page has no parameter "bots"', "cette page n’a pas de paramètre «\u202fbots\u202f»"),
+        ("56.3 MiB at most of 1,024 allowed", "56,3 Mio au plus, sur 1\u202f024 permis"),
+        (
+            "loa: first move: crashed: exit code 1, thinking",
+            "loa\u202f: premier coup\u202f: panne\u202f: code de sortie 1, pendant la réflexion",
+        ),
+        (
+            "needs at least 0.05 s per move according to its check; 1+0.02 gives it 0.045 s per move in a game of 40 "
+            "moves",
+            "demande au moins 0,05 s par coup d’après sa vérification\u202f; 1+0.02 lui donne 0,045 s par coup dans "
+            "une partie de 40 coups",
+        ),
+    ],
+)
+def test_a_sentence_of_a_lower_layer_is_wholly_french(english: str, french: str) -> None:
+    with language.using("fr"):
+        assert language.translated(english) == french
+
+
 def test_an_error_is_a_page(server: Server) -> None:
     reply = server.get("/bots/nobody", headers={"Accept-Language": "fr"})
     assert reply.status == 404
     assert reply.headers["Content-Type"].startswith("text/html")
     assert b'<html lang="fr">' in reply.body
     assert "<h1>Introuvable</h1>" in reply.body.decode()
-    assert "Pas de bot &#39;nobody&#39;." in reply.body.decode()
+    assert "Pas de bot «\u202fnobody\u202f»." in reply.body.decode()
 
 
 def test_an_error_page_changes_the_language_and_remembers_it(server: Server) -> None:
@@ -231,7 +265,7 @@ def test_an_error_page_changes_the_language_and_remembers_it(server: Server) -> 
     ("address", "said"),
     [
         ("/nothing", "Il n’y a ni page ni jeu «\u202fnothing\u202f»."),
-        ("/users/nothing", "Pas de compte &#39;nothing&#39;."),
+        ("/users/nothing", "Pas de compte «\u202fnothing\u202f»."),
     ],
 )
 def test_an_error_in_french_names_what_was_asked_for_unchanged(server: Server, address: str, said: str) -> None:
@@ -295,7 +329,7 @@ def test_all_errors_of_the_notations_of_a_family_are_translated(family: str) -> 
         ("16 attackers, 8 defenders, king captured", "16 Moscovites, 8 Suédois, roi capturé"),
         ("Black 12 pieces, 2 groups", "Noirs\u202f: 12 pions, 2 groupes"),
         ("score 3-4 (to win: 6)", "score 3-4 (pour gagner\u202f: 6)"),
-        ('no bot "zita"', 'pas de bot "zita"'),
+        ('no bot "zita"', "pas de bot «\u202fzita\u202f»"),
         ("0..10 except 1", "0..10 sauf 1"),
         ("zita v3", "zita v3"),
         (
@@ -305,7 +339,7 @@ def test_all_errors_of_the_notations_of_a_family_are_translated(family: str) -> 
         ("zita: has no active version", "zita\u202f: n’a pas de version active"),
         (
             "unknown variant of loa 'zita'; known: scrambled",
-            "variante de loa inconnue\u202f: 'zita'\u202f; possibles\u202f: scrambled",
+            "variante de loa inconnue\u202f: «\u202fzita\u202f»\u202f; possibles\u202f: scrambled",
         ),
     ],
 )

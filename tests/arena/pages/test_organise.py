@@ -298,7 +298,7 @@ def test_a_file_may_be_sent(server: Server, olga: str) -> None:
     headers = {"Cookie": olga, "Content-Type": "multipart/form-data; boundary=x"}
     reply = server.post("/tournaments/new", data=f"{body}--x--\r\n".encode(), headers=headers)
     assert 'value="Sent"' in reply.body.decode()
-    assert "Game : is missing" in words(reply)
+    assert "Family : is missing" in words(reply)
 
 
 def test_the_form_has_every_key_and_says_what_it_holds() -> None:

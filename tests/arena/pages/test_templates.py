@@ -36,7 +36,7 @@ def test_no_template_is_compiled_for_the_first_who_asks(monkeypatch: pytest.Monk
     assert [environment.get_template(name).name for name in names]
 
 
-def test_provisional_bots_come_last_without_a_place() -> None:
+def test_provisional_bots_come_last_with_grey_places() -> None:
     app = web.Application()
     site.setup(app)
     parts = aiohttp_jinja2.get_env(app).get_template("parts.html").make_module({})
@@ -45,7 +45,7 @@ def test_provisional_bots_come_last_without_a_place() -> None:
         SimpleNamespace(name="old v1", conservative=20.2, is_provisional=False, rank=1),
     ]
     shown = " ".join(re.sub("<[^>]+>", " ", parts.ranks(lines)).split())  # type: ignore[attr-defined]
-    assert shown == "1 old v1 20.2 – new v1 provisional 25.7"
+    assert shown == "1 old v1 20.2 2 new v1 25.7 Grey: provisional ratings, whose places may still change"
 
 
 @pytest.mark.parametrize("path", ["/bots", "/games", "/tournaments", "/archive"])

@@ -57,7 +57,7 @@ def test_a_stranger_has_a_rated_bot_within_eight_clicks(
         page.get_by_label("Name of the bot").first.fill("newcomer")
         walker.click("button", "Submit and check")
         page.get_by_role("heading", name="What next?").wait_for()
-        walker.click("link", "Its first rating")
+        walker.click("link", "See its rating")
         deadline = time.monotonic() + TIMEOUT_S
         while not page.locator("#ratings .wide th a").count():
             assert time.monotonic() < deadline, "no rating"
