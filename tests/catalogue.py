@@ -266,11 +266,14 @@ def updated(language: str) -> Catalog:
 
 
 def typeset(french: str) -> str:
-    """Return a text with narrow no-break spaces where French has them: before `; : ! ?` and inside quotation marks."""
-    return _QUOTED.sub("«\u202f", _BEFORE_SIGN.sub("\u202f", french))
+    """Return a text with the signs of French: curved apostrophes, and narrow no-break spaces before `; : ! ?` and in
+    quotation marks.
+    """
+    return _APOSTROPHE.sub("’", _QUOTED.sub("«\u202f", _BEFORE_SIGN.sub("\u202f", french)))
 
 
 _BEFORE_SIGN, _QUOTED = re.compile(r"(?<=\S)[ \xa0](?=[;:!?»](?!\w))"), re.compile("«[ \xa0]")
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
 
 
 def as_po(catalogue: Catalog) -> bytes:
