@@ -29,7 +29,7 @@ PINNED: Mapping[str, tuple[str, str]] = {
     "kernels.perft": ("perft", "nodes seconds nodes_per_second divide"),
     "play_run._finish": ("play", "games"),
     "kernels.playouts": ("playouts", "games plies seconds plies_per_second results reasons seed"),
-    "problems._find": ("problems find", "problems games"),
+    "find.find": ("problems find", "problems games"),
     "problems._add": ("problems add", "problems"),
     "recorded_games._rebuild": ("ratings rebuild", "games pools problems"),
     "printer.rows": ("lists of a server", "items next"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
 from arena.documents import words
 from arena.documents.query import PageQuery, Query, described
 from arena.documents.words import Side
+from arena.errors import BadValueError
 from referee.meaning import HIDDEN, meaning
 
 WinProblemState = Literal["waiting", "accepted", "refused"]
@@ -152,6 +153,65 @@ class WinProblemRequest(Query):
     title: str = described("a title", {**words.ONE_LINE, "min_length": 0}, default="")
     text: str = described("the problem in words", words.PROSE, default="")
     source: str = described("the origin, such as a game", {**words.ONE_LINE, "min_length": 0}, default="")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundProblem:
+    """A line of `arena problems find -o ndjson`. The sets that come with the program leave the defaults out."""
+
+    family: str
+    variant: str
+    options: Mapping[str, Any]
+    position: str
+    side: Side | None = None
+    moves: int
+    """Length of the win; `in` in JSON."""
+    keys: Sequence[str] = ()
+    unique: bool = False
+    line: Sequence[str] = ()
+    quiet: bool = False
+    tries: int = 0
+    level: Level = "easy"
+    source: str = ""
+    game_line: int = 0
+    ply: int = 0
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> FoundProblem:
+        """Read what is needed to add the problem. Raises BadValueError."""
+        try:
+            return cls(
+                family=str(data["family"]),
+                variant=str(data["variant"]),
+                options=dict(data["options"].items()),
+                position=str(data["position"]),
+                moves=int(data["in"]),
+                source=str(data.get("source", "")),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            problem = f"not a problem: {type(error).__name__}: {error}"
+            raise BadValueError(problem, hint="expected the output of arena problems find -o ndjson") from None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the JSON object."""
+        return {"in" if name == "moves" else name: value for name, value in asdict(self).items()}
+
+    @property
+    def request(self) -> WinProblemRequest:
+        """The request that adds the problem."""
+        return WinProblemRequest(
+            family=self.family,
+            variant=self.variant,
+            options=written_options(self.options),
+            position=self.position,
+            max_moves=self.moves,
+            source=self.source,
+        )
+
+
+def written_options(options: Mapping[str, Any]) -> str:
+    """Write rule options as a request has them."""
+    return ",".join(f"{name}={value}" for name, value in options.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

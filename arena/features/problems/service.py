@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from arena.clock import now
 from arena.documents.account import Identity
@@ -337,27 +336,6 @@ def next_problem(arena: Arena, family: str, by: Identity | None, tried: Collecti
     if number is None:
         raise NotFoundError("untried problem of", family)
     return Problems(arena.store.sessions).get(number, user_id)
-
-
-# -- finding -----------------------------------------------------------------------------------------------------------
-
-
-def request_of(mined: Mapping[str, Any]) -> WinProblemRequest:
-    """Return the request that adds a problem found by `arena problems find`. Raises BadValueError."""
-    try:
-        return WinProblemRequest(
-            family=str(mined["family"]),
-            variant=str(mined["variant"]),
-            options=",".join(f"{name}={value}" for name, value in mined["options"].items()),
-            position=str(mined["position"]),
-            max_moves=int(mined["in"]),
-            source=str(mined.get("source", "")),
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BadValueError(
-            f"not a problem: {type(error).__name__}: {error}",
-            hint="expected the output of arena problems find -o ndjson",
-        ) from None
 
 
 def side_name(problem: WinProblemItem) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from arena.features.problems import service
-from arena.features.problems.documents import WinProblemQuery, WinProblemState
+from arena.features.problems.documents import FoundProblem, WinProblemQuery, WinProblemState
 from arena.services.arena import Arena
 
 SETS = Path(__file__).parent / "sets"
@@ -20,7 +20,7 @@ def furnish(arena: Arena, families: Iterable[str]) -> None:
         file = SETS / f"{family}.ndjson"
         if file.exists() and not _has_problems(arena, family):  # a family that a package adds has no file
             for line in file.read_text(encoding="utf-8").splitlines():
-                service.add(arena, service.request_of(json.loads(line)), None)
+                service.add(arena, FoundProblem.read(json.loads(line)).request, None)
 
 
 def _has_problems(arena: Arena, family: str) -> bool:

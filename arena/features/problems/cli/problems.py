@@ -7,63 +7,35 @@ The problems and games of an arena are those of this machine's data folder; with
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from arena.cli.source.source import SourceArguments, open_source
+from arena.cli.source.source import SourceArguments
 from arena.cli.terminal import argument, game_view, output, text_input
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import Actions, filters, option, positional
-from arena.cli.terminal.interrupt import interruptible
 from arena.cli.terminal.printer import ListOutput, Output, Printer
 from arena.cli.terminal.rules_arguments import RulesArguments
-from arena.documents.archive import ArchiveQuery
 from arena.documents.table import Column, text_column
+from arena.features.problems.cli.find import find
 from arena.features.problems.cli.source import ProblemSource, open_problems
-from arena.features.problems.documents import MAX_MOVES, WinProblemItem, WinProblemQuery, WinProblemRequest
+from arena.features.problems.documents import (
+    MAX_MOVES,
+    FoundProblem,
+    WinProblemItem,
+    WinProblemQuery,
+    WinProblemRequest,
+    written_options,
+)
 from referee.errors import ArenaError
 
 if TYPE_CHECKING:
-    from arena.collections.collection import CollectedGame, Collection
     from referee.rules.position import Position
-    from referee.rules.rules import Ruleset
-    from referee.solver.mining import MinedProblem, MiningLimits
 
-MAX_NODES = 10**12
-_NODES, _LENGTH = argument.up_to(MAX_NODES), argument.up_to(MAX_MOVES)
-
-
-def _lengths(text: str) -> tuple[int, int]:
-    shortest, _, longest = text.partition("..")
-    low, high = argument.between(shortest, 1, MAX_MOVES), argument.between(longest or shortest, 1, MAX_MOVES)
-    if low > high:
-        raise argparse.ArgumentTypeError(f'invalid lengths "{text[:20]}": expected the smaller number first, as 2..5')
-    return low, high
-
-
-@dataclass(frozen=True, kw_only=True)
-class FindArguments(RulesArguments, SourceArguments, ListOutput):
-    collection: str | None = option(
-        "game texts in any notation of the family; - for stdin", metavar="FILE", only_one="where!"
-    )
-    arena: bool = option("examine games of the archive, the latest first", default=False, only_one="where!")
-    games: int = option("with --arena: examine COUNT games", metavar="COUNT", type=argument.positive, default=1000)
-    lengths: tuple[int, int] | None = option(
-        "length of the win in moves of the winning side: N or N..M (default: 2..5)",
-        "--in",
-        metavar="MOVES",
-        type=_lengths,
-    )
-    unique: bool = option("only problems with a single key move", default=False)
-    nodes: int = option(
-        "give up on a position after playing COUNT moves", metavar="COUNT", type=_NODES, default=1_000_000
-    )
-    limit: int | None = option("stop after COUNT problems", metavar="COUNT", type=argument.positive)
+_LENGTH = argument.up_to(MAX_MOVES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +87,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add = Actions(parser).add
     add(
         "find",
-        _find,
+        find,
         "find problems in games: positions where the side to move wins in a few moves",
         "arena problems find abalone --collection migs.txt --in 2..4 --unique",
         "arena problems find loa --arena --games 500 --limit 10 -o ndjson",
@@ -147,134 +119,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _find(arguments: FindArguments) -> int:
-    from referee.solver.mining import MiningLimits
-
-    shortest, longest = arguments.lengths or (2, 5)
-    limits = MiningLimits(shortest, longest, arguments.unique, arguments.nodes)
-    problems: list[dict[str, Any]] = []
-    count = 0
-    with contextlib.ExitStack() as stack:
-        for game in _games(arguments, stack):
-            count += 1
-            output.progress(f"game {count}, {len(problems)} problems found")
-            for problem in interruptible(_mined, game, limits):
-                if arguments.limit is None or len(problems) < arguments.limit:
-                    problems.append(_item(problem, game))
-            if len(problems) == arguments.limit:
-                break
-    output.progress("")
-    Printer(arguments).result(
-        {"problems": problems, "games": count}, lambda: output.table(_FOUND, problems), "problems"
-    )
-    return Exit.DONE
-
-
-@dataclass(frozen=True, slots=True)
-class _Game:
-    """A game to search for problems: `name` describes it, `line` is its place in the file (0 in the archive)."""
-
-    ruleset: Ruleset
-    start: str | None
-    moves: Sequence[str]
-    name: str
-    line: int = 0
-
-
-def _games(arguments: FindArguments, stack: contextlib.ExitStack) -> Iterator[_Game]:
-    """Yield the games of the file, or those of the archive."""
-    if arguments.collection:
-        if arguments.data or arguments.server:
-            raise CommandError("--collection is a file; remove --data and --server, or choose --arena")
-        for game in _read(arguments.collection, arguments.settle()):
-            yield _Game(game.ruleset, game.game.position, game.game.moves, _players(game.game.tags), game.line)
-        return
-    from referee.game.record import read_record, ruleset_of
-
-    query = ArchiveQuery(family=arguments.family, variant=arguments.variant, order="falling")
-    source = stack.enter_context(open_source(arguments))
-    for text in islice(source.texts(query, "record"), arguments.games):
-        record = read_record(text)
-        yield _Game(ruleset_of(record), record.position, record.moves, f"{record.first} - {record.second}")
-
-
-def _players(tags: Mapping[str, str]) -> str:
-    """Format the players of a game; empty unless its tags name both."""
-    names = [tags.get(name, "") for name in ("First", "Second")]
-    return " - ".join(names) if all(names) else ""
-
-
-def _mined(game: _Game, limits: MiningLimits) -> list[MinedProblem]:
-    from referee.solver.mining import mine
-
-    return list(mine(game.ruleset, game.start, game.moves, limits))
-
-
-def _read(file: str, ruleset: Ruleset) -> list[CollectedGame]:
-    """Return the valid games of the collection, and report the invalid ones."""
-    from arena.collections.collection import best_reading
-    from arena.collections.recorded import RECORD
-
-    text = text_input.read_text(file)
-    try:
-        collection: Collection = best_reading(text, ruleset, (*ruleset.rules.formats, RECORD))
-    except ValueError as error:
-        raise CommandError(f"{file}: {error}") from None
-    output.note(*(f"{file}: {problem}" for problem in collection.problems))
-    return list(collection.games)
-
-
-def _item(problem: MinedProblem, game: _Game) -> dict[str, Any]:
-    """Convert a mined problem to JSON data."""
-    write, solution = game.ruleset.rules.notation.write_move, problem.solution
-    return {
-        "family": game.ruleset.rules.family,
-        "variant": game.ruleset.variant.name,
-        "options": game.ruleset.overrides,
-        "position": str(problem.position),
-        "side": problem.position.side,
-        "in": solution.moves,
-        "keys": sorted(map(write, solution.keys)),
-        "unique": solution.is_unique,
-        "line": list(map(write, solution.line)),
-        "quiet": problem.is_quiet,
-        "tries": problem.tries,
-        "level": problem.level,
-        "source": f"{game.name}, ply {problem.ply}".removeprefix(", ")[-80:],
-        "game_line": game.line,
-        "ply": problem.ply,
-    }
-
-
-_FOUND: tuple[Column[Mapping[str, Any]], ...] = (
-    Column("in", "in", lambda problem: problem["in"]),
-    text_column("level", "level", lambda problem: problem["level"]),
-    text_column("unique", "unique", lambda problem: problem["unique"]),
-    text_column("quiet", "quiet", lambda problem: problem["quiet"], drop=1),
-    Column("tries", "tries", lambda problem: problem["tries"], drop=2),
-    text_column(
-        "keys", "key", lambda problem: " ".join(problem["keys"][:3]) + (" …" if len(problem["keys"]) > 3 else "")
-    ),
-    text_column("side", "side", lambda problem: problem["side"]),
-    text_column("position", "position", lambda problem: problem["position"]),
-)
-
-
-# setting and solving
-
-
 def _add(arguments: AddProblemArguments) -> int:
-    from arena.features.problems.service import request_of
-
     if arguments.file:
         lines = [line for line in text_input.read_text(arguments.file).splitlines() if line.strip()]
-        requests = [request_of(_document(line)) for line in lines]
+        requests = [FoundProblem.read(_json_object(line)).request for line in lines]
     else:
-        options = argument.read_options(arguments.options)
-        problem = WinProblemRequest(
+        request = WinProblemRequest(
             family=arguments.family,
             variant=arguments.variant,
-            options=",".join(f"{name}={value}" for name, value in options.items()),
+            options=written_options(argument.read_options(arguments.options)),
             position=arguments.position or "",
             max_moves=arguments.max_moves,
             condition=arguments.condition,
@@ -282,7 +135,7 @@ def _add(arguments: AddProblemArguments) -> int:
             text=arguments.text,
             source=arguments.source,
         )
-        requests = [problem]
+        requests = [request]
     added: list[dict[str, Any]] = []
     with open_problems(arguments) as source:
         for number, request in enumerate(requests, 1):
@@ -304,12 +157,12 @@ def _add(arguments: AddProblemArguments) -> int:
     return Exit.FAILED if any(problem["state"] == "refused" for problem in added) else Exit.DONE
 
 
-def _document(line: str) -> Mapping[str, Any]:
+def _json_object(line: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(line)
+        value = json.loads(line)
     except ValueError as error:
         raise CommandError(f"not JSON: {line[:60]!r}: {error}") from None
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 _COLUMNS: tuple[Column[WinProblemItem], ...] = (

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from referee.solver.proofs import Condition, WinProblem
     from referee.solver.solver import Solution
 
-MAX_NODES = 10**12
 MAX_MOVES = 60
-_NODES, _MOVES = argument.up_to(MAX_NODES), argument.up_to(MAX_MOVES)
+NODES, _MOVES = argument.up_to(10**12), argument.up_to(MAX_MOVES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +41,7 @@ class SolveArguments(PositionArguments, Output):
         "limit on a count over all moves of the winning side, such as marbles<=7", metavar="COUNTER<=NUMBER"
     )
     all: bool = option("also list the other first moves that win within --in MOVES", default=False)
-    nodes: int = option("give up after playing COUNT moves", metavar="COUNT", type=_NODES, default=100_000_000)
+    nodes: int = option("give up after playing COUNT moves", metavar="COUNT", type=NODES, default=100_000_000)
 
 
 def run(arguments: SolveArguments) -> int:

@@ -10,9 +10,8 @@ import pytest
 
 from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
 from arena.features.problems import service as problems
-from arena.features.problems.documents import WinProblemQuery, WinProblemRequest
+from arena.features.problems.documents import FoundProblem, WinProblemQuery, WinProblemRequest
 from arena.features.problems.prover import ProblemProver, tasks
-from arena.features.problems.service import request_of
 from arena.offload import OffloadProcess
 from arena.services import Arena
 from tests.arena.services.conftest import Person
@@ -194,8 +193,8 @@ def test_maintenance_chooses_the_problem_of_the_month(arena: Arena, number: int)
 
 def test_what_was_found_becomes_a_request() -> None:
     found = {"family": "loa", "variant": "standard", "options": {}, "position": POSITION, "in": 3, "source": "a game"}
-    assert request_of(found) == WinProblemRequest(
+    assert FoundProblem.read(found).request == WinProblemRequest(
         family="loa", variant="standard", position=POSITION, max_moves=3, source="a game"
     )
     with pytest.raises(BadValueError, match="not a problem"):
-        request_of({"family": "loa"})
+        FoundProblem.read({"family": "loa"})
