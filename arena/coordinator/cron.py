@@ -15,7 +15,8 @@ from zoneinfo import ZoneInfo
 
 from croniter import croniter
 
-from arena.documents.tournament import ScheduleItem, TournamentItem
+from arena.documents.schedule import ScheduleItem
+from arena.documents.tournament import TournamentItem
 from arena.errors import ConflictError
 from arena.store import Store
 from arena.store.base.tables.tournaments import Schedule

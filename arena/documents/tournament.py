@@ -1,10 +1,8 @@
-"""Tournaments: their states, entries and plans, the queries that find them and their games, standings and crosstables,
-and schedules of recurring tournaments.
-"""
+"""Tournaments: their states, entries and plans, and the queries that find them and their games."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -14,7 +12,6 @@ from arena.documents.game import GameState
 from arena.documents.query import PageQuery, Query, described
 from referee.meaning import HIDDEN, meaning
 from referee.tournament.match import PRIORITIES, PlanItem
-from referee.tournament.standing import StandingItem
 
 TournamentState = Literal["scheduled", "running", "paused", "draining", "finished", "cancelled", "open"]
 NEXT_STATES: Mapping[TournamentState, frozenset[TournamentState]] = {
@@ -29,7 +26,6 @@ NEXT_STATES: Mapping[TournamentState, frozenset[TournamentState]] = {
 """Allowed next states; a `finished` tournament resumes when it is extended. `open` is for games of people."""
 OVER: tuple[TournamentState, ...] = ("finished", "cancelled")
 """States in which the standings are final, unless the tournament is extended."""
-MAX_CHALLENGE_GAMES = 10
 GAMES_OF_PEOPLE = "Games of people: "
 """The beginning of the name of the tournament that holds the games of people in a family, before its title."""
 PERMANENT_LADDER = ": permanent ladder"
@@ -149,6 +145,10 @@ class EntryRequest(Query):
     )
 
 
+MAX_CHALLENGE_GAMES = 10
+"""Most games of a match that an author starts."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Challenge(Query):
     """A match to start. `opponent` is a sample bot, another bot of yours, or a bot open to challenges."""
@@ -174,163 +174,3 @@ class Challenge(Query):
         metavar="TIME",
         option="--tc",
     )
-
-
-CatchUp = Literal["skip", "once", "all"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScheduleItem:
-    """A recurring tournament. `template` is the settings document of its tournaments."""
-
-    id: int
-    name: str = field(metadata=meaning("name of its tournaments, with the placeholders `{date}` and `{time}`"))
-    cron: str = field(metadata=meaning("minute, hour, day, month and weekday, in `timezone`"))
-    timezone: str = field(metadata=meaning("IANA name, such as `Europe/Paris`"))
-    catch_up: CatchUp = field(
-        metadata=meaning("tournaments created for times missed while the server was down: none, the last or all")
-    )
-    template: Mapping[str, Any] = field(metadata=meaning("settings of its tournaments, a `Document`"))
-    is_enabled: bool = field(metadata=meaning("false: it creates no tournaments"))
-    next_fire: datetime | None = field(metadata=meaning("time of the next tournament in UTC; null: none"))
-    created_at: datetime
-    created_by: int = field(metadata=HIDDEN)
-
-
-MAX_DATES = 50
-"""Most dates of a schedule that are computed at a time."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreviewQuery(Query):
-    """The tournaments to preview."""
-
-    count: int = described(f"number of tournaments, at most {MAX_DATES}", {"ge": 1, "le": MAX_DATES}, default=5)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreviewedTournament:
-    """A tournament that a schedule will create."""
-
-    starts: datetime = field(metadata=meaning("when it starts, with the offset of the schedule's time zone"))
-    name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedEntry:
-    """A version that may not play, and why."""
-
-    name: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SchedulePreview:
-    """The next tournaments of a schedule, and the bots and games that each would have with the bots of today."""
-
-    id: int
-    name: str
-    cron: str
-    timezone: str
-    is_enabled: bool
-    family: str | None = field(metadata=meaning("null: the settings are invalid"))
-    variant: str | None
-    format: str | None
-    tournaments: list[PreviewedTournament]
-    entries: list[str]
-    refused: list[RefusedEntry]
-    least_games: int | None
-    most_games: int | None = field(metadata=meaning("null: unlimited"))
-    problems: list[str] = field(metadata=meaning("why its tournaments could not be played today"))
-
-
-@dataclass(frozen=True, slots=True)
-class RulesItem:
-    """Results of the games with one set of rules; `won` counts the wins of each side, by the side's name."""
-
-    variant: str
-    options: Mapping[str, Any] = field(metadata=meaning("rule options that differ from those of the variant"))
-    games: int
-    won: Mapping[str, int]
-    draws: int
-
-    @property
-    def text(self) -> str:
-        """The variant and its options in readable form."""
-        options = (f"{name}={str(value).lower()}" for name, value in self.options.items())
-        return " ".join([self.variant, *options])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standings:
-    """The standings, best first: by points, then by `tie_breaks` in order; in a knockout, ladder or race by
-    `tie_breaks` alone.
-
-    `rules` has results by rule set; it is empty if all games have the same rules. `strengths` is a Bradley-Terry
-    estimate with draws and a first-move advantage, independent of the order of games. `verdict` is the result of a
-    sequential test; `race` says which bots are certainly among the best; both are null in other formats.
-
-    `findings` analyses the results of a finished tournament (null with too few bots): `is_cyclic`, the probability
-    `chance` of such results without cycles, `cycles` of bots that beat each other in turn, their `shares` in the
-    maximal lottery, and `surprises`.
-    """
-
-    items: list[StandingItem]
-    next: None = field(default=None, metadata=meaning("always null: the list is complete"))
-    is_final: bool = field(
-        metadata=meaning("true once all games are over; only an extension changes the standings then")
-    )
-    tie_breaks: Sequence[str] = field(metadata=meaning("names of the criteria, such as `Buchholz`"))
-    strengths: Mapping[str, Any] = field(
-        metadata=meaning(
-            "of each bot (`elo`, and half of its 95 % `interval`), and of moving first (`advantage`, in Elo)"
-        )
-    )
-    verdict: Mapping[str, Any] | None = field(
-        metadata=meaning(
-            "`state` (`H0`, `H1`, `continue`), log-likelihood ratio `llr` with its bounds, `pentanomial`, `waiting`: "
-            "complete pairs that count once all earlier ones are over, `left`: estimate of the games until the "
-            "decision, or null"
-        )
-    )
-    race: Mapping[str, Any] | None = field(
-        metadata=meaning("names of bots by group, and each bot's share of points in `shares`, from 0 to 1")
-    )
-    rules: Sequence[RulesItem]
-    findings: Mapping[str, Any] | None
-
-
-@dataclass(frozen=True, slots=True)
-class CrossCell:
-    """One bot's games against another: `pairs` has the results of each opening's games, such as `WD` (W, D or L each).
-
-    Once all games are over, `expected` are the points to expect from the strengths of both bots, and `superiority` is
-    the likelihood of superiority.
-    """
-
-    opponent: str = field(metadata=meaning("full name of the other version"))
-    points: float = field(metadata=meaning("points of the row's bot: 1 for a win, 0.5 for a draw"))
-    games: int = field(metadata=meaning("single games, not pairs"))
-    pairs: list[str] = field(metadata=meaning("such as `WD`; one letter: a single game, or the other is not over"))
-    expected: float | None = field(default=None, metadata=meaning("null before the end"))
-    superiority: float | None = field(
-        default=None,
-        metadata=meaning("probability from 0 to 1 that the row's bot is the stronger one; null before the end"),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrossRow(StandingItem):
-    """A bot's line of the standings with its cells, null on the diagonal. Columns have the order of the rows."""
-
-    cells: list[CrossCell | None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Crosstable:
-    """The crosstable: all bots against all."""
-
-    tournament: int = field(metadata=meaning("id of the tournament"))
-    items: list[CrossRow] = field(metadata=meaning("best first, like the standings"))
-    next: None = field(default=None, metadata=meaning("always null: the list is complete"))
-    is_final: bool = field(metadata=meaning("true once all games are over"))

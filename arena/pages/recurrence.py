@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from arena.documents.tournament import ScheduleItem
+from arena.documents.schedule import ScheduleItem
 from arena.pages.filters import plain
 from arena.pages.language import marked, text, translated
 from referee.tournament.document import Recurrence

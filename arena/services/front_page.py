@@ -11,7 +11,8 @@ from arena.documents.analysis import AnalysedMove
 from arena.documents.bot import BotItem
 from arena.documents.game import GameItem, GameQuery
 from arena.documents.rating import LeaderboardLine, PoolItem
-from arena.documents.tournament import ScheduleItem, TournamentItem, TournamentQuery
+from arena.documents.schedule import ScheduleItem
+from arena.documents.tournament import TournamentItem, TournamentQuery
 from arena.services import analysis, leaderboard
 from arena.services.arena import Arena
 from arena.store import Store

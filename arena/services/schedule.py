@@ -12,7 +12,13 @@ from typing import Any
 from arena.clock import now
 from arena.coordinator import cron
 from arena.documents.account import Identity
-from arena.documents.tournament import MAX_DATES, PreviewedTournament, RefusedEntry, ScheduleItem, SchedulePreview
+from arena.documents.schedule import (
+    MAX_DATES,
+    PreviewedTournament,
+    RefusedEntry,
+    ScheduleItem,
+    SchedulePreview,
+)
 from arena.services.arena import Arena
 from arena.services.tournament import expected, require_organiser
 from arena.tournaments.creation import name_at

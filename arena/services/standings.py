@@ -7,12 +7,13 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
-from arena.documents.tournament import CrossCell, CrossRow, Crosstable, EntryItem, Standings, TournamentItem
+from arena.documents.standings import CrossCell, CrossRow, Crosstable, Standings
+from arena.documents.tournament import EntryItem, TournamentItem
 from arena.plain_text import escape_bidi_controls
 from arena.services.arena import Arena
 from arena.services.standings_cache import StandingsCache, TournamentStandings
 from arena.store import Store
-from arena.tournaments.participants import StoredTournament
+from arena.tournaments.stored_tournament import StoredTournament
 from referee.tournament import crosstable as crosstables
 from referee.tournament.crosstable import CrosstableCell, Row, cells
 from referee.tournament.formats import format_named
@@ -35,7 +36,7 @@ MAX_DRAWN = 20_000
 
 def read(arena: Arena, tournament_id: int) -> TournamentStandings:
     """Return the current standings of a tournament. Raises NotFoundError."""
-    return arena.standings.read(StoredTournament.read(arena.store, tournament_id))
+    return arena.standings.read(StoredTournament.get(arena.store, tournament_id))
 
 
 def _progress(stored: StoredTournament) -> TournamentOverview:
@@ -78,7 +79,7 @@ Maker = Callable[[Store, TournamentStandings], bytes]
 def make_apart(make: Maker, url: str, tournament_id: int, _state: tuple[Any, ...]) -> bytes:
     """Make a file of the crosstable of a tournament in a process without a store. The state tells the files apart."""
     with closing(Store(url)) as store:
-        return make(store, StandingsCache().read(StoredTournament.read(store, tournament_id)))
+        return make(store, StandingsCache().read(StoredTournament.get(store, tournament_id)))
 
 
 def csv_of(store: Store, table: TournamentStandings) -> bytes:

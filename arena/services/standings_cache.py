@@ -10,10 +10,11 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from arena.documents.tournament import RulesItem, TournamentItem
+from arena.documents.standings import RulesItem
+from arena.documents.tournament import TournamentItem
 from arena.store import Store
-from arena.tournaments.participants import StoredTournament
 from arena.tournaments.standing import add_results, by_points, standing
+from arena.tournaments.stored_tournament import StoredTournament
 from referee.ratings.meetings import Comparison
 from referee.rules import load
 from referee.rules.core import SIDES

@@ -14,7 +14,13 @@ from arena.coordinator import cron
 from arena.documents.account import Identity
 from arena.documents.game import GameItem, GameQuery
 from arena.documents.query import PageResponse
-from arena.documents.tournament import EntryItem, PlanQuery, TournamentItem, TournamentQuery, TournamentResponse
+from arena.documents.tournament import (
+    EntryItem,
+    PlanQuery,
+    TournamentItem,
+    TournamentQuery,
+    TournamentResponse,
+)
 from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
 from arena.services.arena import Arena
 from arena.services.bot import versions_of

@@ -18,7 +18,7 @@ from arena.store.bots.versions import bot_spec
 from arena.tournaments import standing
 from arena.tournaments.creation import shortage
 from arena.tournaments.entry import ResolvedEntries, equipped, resolve
-from arena.tournaments.participants import participants, seeds_of, stored
+from arena.tournaments.stored_tournament import games_to_plan_from, participants, seeds_of
 from referee.tournament import openings
 from referee.tournament.document import Document, read
 from referee.tournament.formats.format import AHEAD
@@ -84,7 +84,7 @@ def advance(
     if tournament.state not in ("running", "draining"):
         return PlanningResult(0, tournament.state)
     document = read(tournament.settings)
-    entries = participants(store, tournament)
+    entries = participants(tournament, store.tournaments.entries(tournament.id))
     if document.system.is_open and document.entries.has_query:
         entries = _welcome(store, tournament, document, entries)
     suspended: tuple[str, ...] = ()
@@ -93,11 +93,11 @@ def advance(
     for entry in entries:
         if entry.withdrawn and entry.name not in suspended:
             store.queue.cancel(tournament_id, states=("planned",), version_id=entry.version_id)
-    games = stored(store, tournament, entries)
+    games = games_to_plan_from(store, tournament, entries)
     seeds = seeds_of(store, tournament, document, entries, absent)
     upcoming = document.system.next_step(document, seeds, games, ahead)
     if upcoming.calls_off and store.queue.cancel(tournament_id, states=("planned",)):
-        games = stored(store, tournament, entries)
+        games = games_to_plan_from(store, tournament, entries)
         upcoming = document.system.next_step(document, seeds, games, ahead)
     if upcoming.is_finished:
         # Before the state: the findings of a finished tournament must be there at once.
@@ -170,7 +170,7 @@ def _welcome(store: Store, tournament: TournamentItem, document: Document, entri
         store.tournaments.withdraw(tournament.id, version_id)
     if fresh:
         store.queue.cancel(tournament.id, states=("planned",), is_untried=True)
-    return participants(store, tournament) if fresh or gone else entries
+    return participants(tournament, store.tournaments.entries(tournament.id)) if fresh or gone else entries
 
 
 def start(store: Store, tournament_id: int, at: datetime) -> TournamentItem:
@@ -211,9 +211,9 @@ def extend(store: Store, tournament_id: int, *, to: int | None = None, amount: i
     tournament = store.tournaments.get(tournament_id)
     if tournament.state == "cancelled":
         raise ConflictError(f"tournament {tournament_id} is cancelled; create a new one", tournament.state)
-    entries = participants(store, tournament)
+    entries = participants(tournament, store.tournaments.entries(tournament.id))
     document = read(extended(read(tournament.settings), len(entries), to=to, amount=amount))
-    seeds, games = seeds_of(store, tournament, document, entries), stored(store, tournament, entries)
+    seeds, games = seeds_of(store, tournament, document, entries), games_to_plan_from(store, tournament, entries)
     upcoming = document.system.next_step(document, seeds, games)
     if tournament.started_at and (upcoming.is_finished or upcoming.calls_off):
         raise ConflictError(f"more games would change nothing: {upcoming.reason}", tournament.state)

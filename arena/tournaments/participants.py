@@ -1,131 +1,16 @@
-"""The participants of a tournament: its entries and games as its format sees them, and later entries and withdrawals.
-
-A format knows only seats.
-"""
+"""The participants of a tournament: later entries and withdrawals."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Mapping
 
-from arena.documents.tournament import EntryItem, TournamentItem
+from arena.documents.tournament import TournamentItem
 from arena.errors import ConflictError
 from arena.store import Store
-from arena.tournaments.entry import eligibility_of, read_name, resolve, with_requests
-from referee.ratings.trueskill import TrueSkillRating
+from arena.tournaments.entry import eligibility_of, read_name, resolve
+from arena.tournaments.stored_tournament import games_to_plan_from, participants, seeds_of
 from referee.tournament.document import Document, read
-from referee.tournament.formats import format_named
-from referee.tournament.match import Seed, TournamentGame
 from referee.tournament.part import SettingsError
-
-
-@dataclass(frozen=True)
-class StoredTournament:
-    """A tournament with what its standings and its course follow from; each part is read on first use."""
-
-    store: Store
-    tournament: TournamentItem
-
-    @classmethod
-    def read(cls, store: Store, tournament_id: int) -> StoredTournament:
-        """Return the tournament with this id. Raises NotFoundError."""
-        return cls(store, store.tournaments.get(tournament_id))
-
-    @cached_property
-    def listed(self) -> Sequence[EntryItem]:
-        """All entries, also those that do not take part."""
-        return self.store.tournaments.entries(self.tournament.id)
-
-    @cached_property
-    def entries(self) -> list[EntryItem]:
-        """The entries that take part."""
-        return participating(self.tournament, self.listed)
-
-    @cached_property
-    def document(self) -> Document:
-        """The settings. Raises SettingsError if another version of the program stored them."""
-        return read(self.tournament.settings)
-
-    @cached_property
-    def seeds(self) -> Sequence[Seed]:
-        """The entries as the format takes them. Raises SettingsError for unreadable settings."""
-        return seeds_of(self.store, self.tournament, self.document, self.entries)
-
-    @cached_property
-    def games(self) -> list[TournamentGame]:
-        """All stored games, as the format takes them."""
-        return self.store.queue.games(self.tournament.id, seats_by_version(self.entries))
-
-    @cached_property
-    def counts(self) -> Mapping[str, int]:
-        """The number of games in each state."""
-        return self.store.games.counts(self.tournament.id)
-
-    @cached_property
-    def undone(self) -> int:
-        """The number of results, of any tournament, that were ever undone."""
-        return self.store.results.undone()
-
-
-def participants(store: Store, tournament: TournamentItem) -> list[EntryItem]:
-    """Return the entries that take part: not those refused or withdrawn before the start."""
-    return participating(tournament, store.tournaments.entries(tournament.id))
-
-
-def participating(tournament: TournamentItem, entries: Sequence[EntryItem]) -> list[EntryItem]:
-    """Select the entries of a tournament that take part."""
-    begun = tournament.started_at
-    return [entry for entry in entries if entry.withdrawn is None or (begun is not None and entry.withdrawn > begun)]
-
-
-def seats_by_version(entries: Sequence[EntryItem]) -> dict[int, int]:
-    """Return the seats of entries by the ids of their versions."""
-    return {entry.version_id: entry.seat for entry in entries}
-
-
-def stored(store: Store, tournament: TournamentItem, entries: Sequence[EntryItem]) -> list[TournamentGame]:
-    """Return the stored games from which the next ones are planned.
-
-    If the plan is known in advance, these are the open games and the last in planned order; else all.
-    """
-    if format_named(tournament.format).is_known_in_advance:
-        return store.queue.frontier(tournament.id, seats_by_version(entries))
-    return store.queue.games(tournament.id, seats_by_version(entries))
-
-
-def seeds_of(
-    store: Store,
-    tournament: TournamentItem,
-    document: Document,
-    entries: list[EntryItem],
-    absent: Collection[str] = (),
-) -> Sequence[Seed]:
-    """Return the entries as seeds, with their current ratings if the format uses them.
-
-    `absent` are the versions of remote bots that are not connected, whose games wait.
-    """
-    system = document.system
-    times = sorted(entry.withdrawn for entry in entries if entry.withdrawn)
-    starts = store.queue.starts(tournament.id) if times and system.needs_rounds else []
-    places = {time: place for place, time in enumerate(times, 1)}
-    seeds = [
-        Seed(
-            entry.seat,
-            entry.withdrawn is not None,
-            is_suspended=bool(entry.suspended),
-            is_absent=entry.name in absent,
-            rounds=sum(entry.withdrawn is not None and start <= entry.withdrawn for start in starts),
-            left=places.get(entry.withdrawn, 0) if entry.withdrawn else 0,
-        )
-        for entry in entries
-    ]
-    if system.looks_at_ratings:
-        strengths = store.ratings.strengths(tournament.pool, [entry.version_id for entry in entries])
-        ratings = [strengths.get(entry.version_id, TrueSkillRating()) for entry in entries]
-        seeds = [replace(seed, mu=rating.mu, sigma=rating.sigma) for seed, rating in zip(seeds, ratings, strict=True)]
-    names = {entry.seat: entry.name for entry in entries}
-    return with_requests(document, seeds, names, {entry.seat: entry.owner_id for entry in entries})
 
 
 def enter(store: Store, tournament_id: int, version_id: int) -> str:
@@ -163,7 +48,7 @@ def enter(store: Store, tournament_id: int, version_id: int) -> str:
     elif tournament.state not in ("running", "paused", "draining"):
         raise ConflictError(f"tournament {tournament_id} is {tournament.state}", tournament.state)
     else:
-        players = len(participants(store, tournament))
+        players = len(participants(tournament, store.tournaments.entries(tournament.id)))
 
         def with_entry(settings: Mapping[str, object], rounds: int) -> Mapping[str, object]:
             return _with_late_entry(tournament, read(settings), version.name, players, rounds)
@@ -202,8 +87,8 @@ def withdraw(store: Store, tournament_id: int, version_id: int) -> None:
         store.queue.cancel(tournament_id, states=("planned",), version_id=version_id)
         if tournament.later_games:
             document = read(tournament.settings)
-            entries = participants(store, tournament)
-            games = stored(store, tournament, entries)
+            entries = participants(tournament, store.tournaments.entries(tournament.id))
+            games = games_to_plan_from(store, tournament, entries)
             later = document.system.count_later(document, seeds_of(store, tournament, document, entries), games)
             store.queue.set_later(tournament_id, later)
     else:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from arena.store import Store
-from arena.tournaments.participants import StoredTournament
+from arena.tournaments.stored_tournament import StoredTournament
 from referee.rules import families
 from referee.tournament.document import Document, EntrySettings
 from referee.tournament.match import Seed
@@ -61,7 +61,7 @@ def keep_findings(store: Store, tournament_id: int) -> None:
     """Compute and store the findings: half a second for 100 bots. Raises NotFoundError, SettingsError."""
     from referee.ratings.cycle import analyse_cycles
 
-    table = standing(StoredTournament.read(store, tournament_id))
+    table = standing(StoredTournament.get(store, tournament_id))
     found = analyse_cycles(table.results, table.sided, seed=tournament_id)
     store.tournaments.keep_findings(tournament_id, found.as_json() if found else {})
 

@@ -11,8 +11,8 @@ from arena.api.registry import Number, Routes
 from arena.collections.dumps import Dump, Dumps
 from arena.documents.account import AuditItem
 from arena.documents.query import MAX_LIMIT, PageQuery, PageResponse
+from arena.documents.schedule import PreviewQuery, ScheduleItem, SchedulePreview
 from arena.documents.service import AuditQuery, Referee, VoidItem
-from arena.documents.tournament import PreviewQuery, ScheduleItem, SchedulePreview
 from arena.http.problem import DOCS, PREFIX, VERSION, Problem
 from arena.http.request_context import RequestContext, RouteResult
 from referee.meaning import meaning

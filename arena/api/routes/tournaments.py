@@ -11,14 +11,8 @@ from arena.api.registry import Number, Routes
 from arena.api.routes.games import RECORDS, export
 from arena.documents.game import GameItem, GameQuery, StreamQuery
 from arena.documents.query import PageResponse
-from arena.documents.tournament import (
-    Crosstable,
-    PlanQuery,
-    Standings,
-    TournamentItem,
-    TournamentQuery,
-    TournamentResponse,
-)
+from arena.documents.standings import Crosstable, Standings
+from arena.documents.tournament import PlanQuery, TournamentItem, TournamentQuery, TournamentResponse
 from arena.events.messages import Subject
 from arena.http import stream
 from arena.http.broadcast import FORMS, NDJSON, Batch, StreamLine

@@ -14,8 +14,8 @@ from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.fields import Actions, positional
 from arena.cli.terminal.printer import Output, Printer, read_document
+from arena.documents.schedule import PreviewedTournament, PreviewQuery, ScheduleItem
 from arena.documents.table import Column, text_column
-from arena.documents.tournament import PreviewedTournament, PreviewQuery, ScheduleItem
 
 _COLUMNS: tuple[Column[ScheduleItem], ...] = (
     Column("id", "No.", lambda row: row.id),

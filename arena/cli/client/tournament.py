@@ -26,7 +26,13 @@ from arena.cli.terminal.standings import (
 )
 from arena.client import ApiClient, ClientError
 from arena.documents.columns import TOURNAMENTS
-from arena.documents.tournament import OVER, EntryRequest, PriorityRequest, TournamentItem, TournamentQuery
+from arena.documents.tournament import (
+    OVER,
+    EntryRequest,
+    PriorityRequest,
+    TournamentItem,
+    TournamentQuery,
+)
 from referee import toml
 from referee.tournament.formats import format_named, names
 

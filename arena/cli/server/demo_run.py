@@ -35,8 +35,8 @@ from arena.services.archive import read_text, store_collection
 from arena.store import Store
 from arena.store.base.tables.bots import Version
 from arena.tournaments import create
-from arena.tournaments.participants import StoredTournament
 from arena.tournaments.standing import standing
+from arena.tournaments.stored_tournament import StoredTournament
 from referee.bot.argument import SAMPLES
 from referee.game.spec import BotLimits, BotSpec
 from referee.machine.pool import SlotPool
@@ -361,7 +361,7 @@ class _Progress:
 
 def _show(store: Store, family: str, tournament_id: int) -> None:
     """Print the ratings and results of a tournament."""
-    scored = {line.name: line for line in standing(StoredTournament.read(store, tournament_id)).lines if line.games}
+    scored = {line.name: line for line in standing(StoredTournament.get(store, tournament_id)).lines if line.games}
     lines = [line for line in store.ratings.leaderboard(family, limit=100).items if line.name in scored]
     title = load(family).title
     columns: tuple[Column[LeaderboardLine], ...] = (

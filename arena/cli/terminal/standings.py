@@ -8,8 +8,8 @@ from typing import Any
 from arena.cli.terminal import output
 from arena.cli.terminal.printer import read_document
 from arena.documents.columns import standings
+from arena.documents.standings import RulesItem
 from arena.documents.table import Column, text_column
-from arena.documents.tournament import RulesItem
 from referee.ratings.race import certainty_of
 from referee.tournament.formats import format_named
 from referee.tournament.formats.knockout import THIRD_PLACE, round_name

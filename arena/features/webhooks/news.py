@@ -16,8 +16,8 @@ from arena.store.base.engine import fetch
 from arena.store.base.tables.games import Game
 from arena.store.base.tables.tournaments import Tournament
 from arena.store.tournaments.tournaments import tournament_item
-from arena.tournaments.participants import StoredTournament
 from arena.tournaments.standing import standing
+from arena.tournaments.stored_tournament import StoredTournament
 from referee.tournament.part import SettingsError
 
 PORTION = 500

@@ -15,7 +15,8 @@ from aiohttp import web
 from arena import services
 from arena.documents.account import Identity
 from arena.documents.columns import TOURNAMENTS
-from arena.documents.tournament import ScheduleItem, TournamentItem, TournamentQuery
+from arena.documents.schedule import ScheduleItem
+from arena.documents.tournament import TournamentItem, TournamentQuery
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT, IDENTITY
 from arena.pages import filters, language, tournament_form

@@ -15,7 +15,7 @@ from arena.http.request_context import IDENTITY
 from arena.pages.page import arena_of, path_number, redirect, run_use_case
 from arena.pages.session import checked_form
 from arena.services import Arena
-from arena.tournaments.participants import participating
+from arena.tournaments.stored_tournament import participants
 from referee.tournament.document import read
 from referee.tournament.formats import format_named
 from referee.tournament.match import Length
@@ -79,7 +79,7 @@ def _length(tournament: TournamentItem, entries: Sequence[EntryItem]) -> Length 
         return None
     try:
         document = read(tournament.settings)
-        return document.system.length(document, len(participating(tournament, entries)))
+        return document.system.length(document, len(participants(tournament, entries)))
     except SettingsError:
         return None
 

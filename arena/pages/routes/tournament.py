@@ -13,15 +13,10 @@ from aiohttp import web
 from arena import services
 from arena.documents.columns import TOURNAMENTS, standings
 from arena.documents.game import GameItem, GameState
+from arena.documents.schedule import ScheduleItem
+from arena.documents.standings import RulesItem
 from arena.documents.table import Column, Interval, page_columns, text_column
-from arena.documents.tournament import (
-    EntryItem,
-    PlanQuery,
-    RulesItem,
-    ScheduleItem,
-    TournamentItem,
-    TournamentQuery,
-)
+from arena.documents.tournament import EntryItem, PlanQuery, TournamentItem, TournamentQuery
 from arena.http.identity import session_of
 from arena.http.kept_files import crosstable_file
 from arena.pages import crosstable, language

@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import col
 
-from arena.documents.tournament import ScheduleItem
+from arena.documents.schedule import ScheduleItem
 from arena.errors import NotFoundError, TakenError
 from arena.store.base.engine import Repository
 from arena.store.base.tables.tournaments import Schedule, Tournament

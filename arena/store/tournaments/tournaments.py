@@ -16,7 +16,14 @@ from sqlmodel import col
 
 from arena.clock import now
 from arena.documents.query import PageResponse
-from arena.documents.tournament import NEXT_STATES, OVER, EntryItem, TournamentItem, TournamentQuery, TournamentState
+from arena.documents.tournament import (
+    NEXT_STATES,
+    OVER,
+    EntryItem,
+    TournamentItem,
+    TournamentQuery,
+    TournamentState,
+)
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Repository, fetch
 from arena.store.base.page import bounded, cut, read_cursor

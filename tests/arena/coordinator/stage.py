@@ -24,7 +24,7 @@ from arena.documents.game import GameQuery
 from arena.events.bus import Bus
 from arena.store import Store
 from arena.store.base.tables.tournaments import Tournament
-from arena.tournaments import participants
+from arena.tournaments.stored_tournament import seats_by_version
 from referee.bot.file import BotFile
 from referee.game.record import GameRecord
 from referee.game.spec import PlannedGame
@@ -200,7 +200,7 @@ class Stage:
 
     def seats(self, number: int) -> dict[int, int]:
         """Return the seats of all entries of a tournament by version id."""
-        return participants.seats_by_version(self.store.tournaments.entries(number))
+        return seats_by_version(self.store.tournaments.entries(number))
 
     def games(self, number: int) -> list[TournamentGame]:
         """Return all games of a tournament."""

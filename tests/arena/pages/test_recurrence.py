@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from arena.documents.tournament import ScheduleItem
+from arena.documents.schedule import ScheduleItem
 from arena.pages.recurrence import Appointment, calendar, schedule_name, schedule_words
 from tests.arena.pages.conftest import Site, window
 

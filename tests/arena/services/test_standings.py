@@ -10,7 +10,7 @@ import pytest
 
 from arena.services import Arena, standings, standings_cache
 from arena.store.base.tables.tournaments import Tournament
-from arena.tournaments.participants import StoredTournament
+from arena.tournaments.stored_tournament import StoredTournament
 from tests.arena.field import START, Field, record_of
 
 SETTINGS = {"name": "cup", "family": "loa", "format": "round-robin", "games": 2, "entries": {"all": True}}
@@ -69,7 +69,7 @@ def test_changed_tournament_is_computed_again(
     happen(field, mine)
     now = standings.read(arena, mine)
     assert now is not before
-    assert now == standings_cache.StandingsCache().read(StoredTournament.read(arena.store, mine))
+    assert now == standings_cache.StandingsCache().read(StoredTournament.get(arena.store, mine))
 
 
 def test_many_results_are_read_in_batches(arena: Arena, field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +78,7 @@ def test_many_results_are_read_in_batches(arena: Arena, field: Field, monkeypatc
     whole = standings.read(arena, mine)
     for batch in (1, 3, 8):
         monkeypatch.setattr("arena.tournaments.standing.BATCH", batch)
-        assert standings_cache.StandingsCache().read(StoredTournament.read(arena.store, mine)) == whole
+        assert standings_cache.StandingsCache().read(StoredTournament.get(arena.store, mine)) == whole
 
 
 def test_only_new_results_are_read(arena: Arena, field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +96,7 @@ def test_only_new_results_are_read(arena: Arena, field: Field, monkeypatch: pyte
     assert asked == [4, 4, 4]
     standing = standings.read(arena, mine)
     assert sum(standing.endings.values()) == 12
-    assert standing == standings_cache.StandingsCache().read(StoredTournament.read(arena.store, mine))
+    assert standing == standings_cache.StandingsCache().read(StoredTournament.get(arena.store, mine))
 
 
 @pytest.mark.parametrize("listed", [standings.MAX_LISTED, 1])

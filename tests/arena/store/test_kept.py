@@ -14,8 +14,8 @@ from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.run import run
 from arena.store import Store, url_in
 from arena.store.base import schema
-from arena.tournaments.participants import StoredTournament
 from arena.tournaments.standing import standing
+from arena.tournaments.stored_tournament import StoredTournament
 
 KEPT = Path(__file__).parent / "kept"
 EXPECTED: dict[str, Any] = json.loads((KEPT / "arena-1.0.0.json").read_text())
@@ -57,7 +57,7 @@ def test_standings_are_those_of_1_0(store: Store, number: int) -> None:
             line.byes,
             line.round,
         ]
-        for line in standing(StoredTournament.read(store, number)).lines
+        for line in standing(StoredTournament.get(store, number)).lines
     ]
     shown = EXPECTED["standings"][str(number)]
     assert [(*line[:4], *line[6:]) for line in lines] == [(*line[:4], *line[6:]) for line in shown]

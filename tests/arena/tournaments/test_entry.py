@@ -13,8 +13,8 @@ from arena.errors import ConflictError
 from arena.store import Store
 from arena.tournaments import lifecycle
 from arena.tournaments.entry import check_eligibility
-from arena.tournaments.participants import StoredTournament
 from arena.tournaments.standing import standing
+from arena.tournaments.stored_tournament import StoredTournament
 from protocol.capabilities import Capabilities
 from protocol.options import parse_option
 from referee.rules import load
@@ -265,7 +265,7 @@ def test_standings_of_every_format_add_up(stage: Stage) -> None:
         entries = {"bots": ["ada"], "all": True}
         number = stage.create(format=format, entries=entries, **more)
         stage.play(number)
-        table = standing(StoredTournament.read(stage.store, number))
+        table = standing(StoredTournament.get(stage.store, number))
         games = stage.store.games.counts(number)["finished"]
         assert [line.rank for line in table.lines] == [1, 2, 3, 4, 5]
         assert sum(line.games for line in table.lines) == 2 * games
@@ -294,16 +294,16 @@ def test_a_withdrawal_leaves_the_bye_of_a_round_that_has_begun(stage: Stage, has
     store.queue.hand_out([first], "coordinator")
     if has_begun:
         store.queue.start(first)
-    (resting,) = (line for line in standing(StoredTournament.read(store, number)).lines if line.byes)
+    (resting,) = (line for line in standing(StoredTournament.get(store, number)).lines if line.byes)
     store.tournaments.withdraw(number, resting.version_id)
-    lines = standing(StoredTournament.read(store, number)).lines
+    lines = standing(StoredTournament.get(store, number)).lines
     assert next(line for line in lines if line.name == resting.name).byes == has_begun
 
 
 def test_the_verdict_of_a_test_stands_beside_its_table(stage: Stage) -> None:
     number = stage.create(format="sprt", entries={"bots": ["ada", "bob"]}, sprt={"games": 20})
     stage.play(number)
-    verdict = standing(StoredTournament.read(stage.store, number)).decision.verdict
+    verdict = standing(StoredTournament.get(stage.store, number)).decision.verdict
     assert verdict is not None
     assert verdict.pairs == 10
 

@@ -12,8 +12,8 @@ from arena.documents.tournament import EntryItem
 from arena.errors import ConflictError
 from arena.store import Store
 from arena.tournaments import lifecycle
-from arena.tournaments.participants import StoredTournament, participants
 from arena.tournaments.standing import standing
+from arena.tournaments.stored_tournament import StoredTournament, participants
 from referee.tournament.part import SettingsError
 from referee.tournament.standing import StandingItem
 from tests.arena.coordinator.stage import Stage, on_sqlite
@@ -46,7 +46,7 @@ def play_round(stage: Stage, number: int) -> None:
 
 def line_of(stage: Stage, number: int, name: str) -> StandingItem:
     """Return the line of a bot in the standings."""
-    lines = standing(StoredTournament.read(stage.store, number)).lines
+    lines = standing(StoredTournament.get(stage.store, number)).lines
     return next(line for line in lines if line.name == f"{name} v1")
 
 
@@ -76,7 +76,7 @@ def test_the_seeding_decides_the_seats(stage: Stage, format: str) -> None:
 
     def seats(**table: Any) -> list[str]:
         number = stage.create(format=format, entries={"bots": entries}, seed=5, **{format: table} if table else {})
-        return [entry.name for entry in participants(stage.store, stage.tournament(number))]
+        return [entry.name for entry in participants(stage.tournament(number), stage.store.tournaments.entries(number))]
 
     assert seats() == seats(seeding="rating") == by_rating
     assert seats(seeding="entry") == by_rating[::-1]
@@ -168,7 +168,7 @@ def test_half_point_byes_of_a_server(stage: Stage) -> None:
     line = line_of(stage, number, "cleo")
     assert line.points == 1 + line.wins + line.draws / 2 + 2 * line.byes
     assert line.half_point_byes == 1
-    changed = stage.store.ratings.before_and_after(standing(StoredTournament.read(stage.store, number)).scores.ends)
+    changed = stage.store.ratings.before_and_after(standing(StoredTournament.get(stage.store, number)).scores.ends)
     assert stage.ids["cleo"] in changed, "it is rated by its games alone"
     assert stage.store.ratings.check() == []
 

@@ -10,8 +10,13 @@ from arena.documents.tournament import EntryItem
 from arena.store import Store
 from arena.tournaments import create
 from arena.tournaments.lifecycle import advance, plan
-from arena.tournaments.participants import StoredTournament, participants, seats_by_version, seeds_of
 from arena.tournaments.standing import standing
+from arena.tournaments.stored_tournament import (
+    StoredTournament,
+    participants,
+    seats_by_version,
+    seeds_of,
+)
 from referee.game.spec import PlannedGame
 from referee.tournament import formats
 from referee.tournament.document import Document
@@ -39,7 +44,7 @@ def play_on_server(store: Store, document: Document) -> tuple[int, list[Meeting]
     field = Field(store, [name.removesuffix(" v1") for name in NAMES])
     number = create(store, document, field.user_id, datetime.now(UTC)).id
     plan(store, number)
-    entries = participants(store, store.tournaments.get(number))
+    entries = participants(store.tournaments.get(number), store.tournaments.entries(number))
     met: list[Meeting] = []
     while store.tournaments.get(number).state == "running":
         waiting = {game.id: game for entry in entries for game in store.queue.of_version(number, entry.version_id)}
@@ -69,7 +74,7 @@ def test_the_same_games_and_standings_with_and_without_a_server(
     ledger = rehearse(document)
     number, met = play_on_server(sqlite_store, document)
     assert met == [meeting_of(game) for game in ledger.games]
-    theirs, mine = standing(StoredTournament.read(sqlite_store, number)), ledger.table()
+    theirs, mine = standing(StoredTournament.get(sqlite_store, number)), ledger.table()
     seats = {line.name: line.version_id for line in mine.lines}
     plain = [
         (line.rank, line.name, line.points, line.sonneborn_berger, line.buchholz, line.byes) for line in mine.lines

@@ -8,8 +8,8 @@ import pytest
 
 from arena.store import Store
 from arena.store.base.tables.tournaments import Tournament
-from arena.tournaments.participants import StoredTournament
 from arena.tournaments.standing import by_points, standing
+from arena.tournaments.stored_tournament import StoredTournament
 from referee.rules.core import Kind
 from referee.tournament.document import read
 from referee.tournament.match import Seed, TournamentGame
@@ -236,7 +236,7 @@ def test_the_strengths_count_lost_games_of_whoever_moved_first(sqlite_store: Sto
     assert number is not None
     for game in field.plan(4, number):
         sqlite_store.results.commit(record_of(game, winner="first" if game.spec.first.name == "ada v1" else "second"))
-    ranked = standing(StoredTournament.read(sqlite_store, number))
+    ranked = standing(StoredTournament.get(sqlite_store, number))
     assert [(line.name, line.points, line.is_withdrawn) for line in ranked.lines] == [
         ("ada v1", 4, False),
         ("bob v1", 0, False),
@@ -261,7 +261,7 @@ def test_strengths_as_json_are_those_without_advantage_and_the_advantage(sqlite_
     assert number is not None
     for game in field.plan(40, number):
         sqlite_store.results.commit(record_of(game, winner="second" if game.spec.sequence % 5 == 0 else "first"))
-    ranked = standing(StoredTournament.read(sqlite_store, number))
+    ranked = standing(StoredTournament.get(sqlite_store, number))
     assert ranked.advantage is not None
     value, interval = ranked.advantage
     assert value > 100
@@ -281,7 +281,7 @@ def test_table_of_a_sequential_test_has_a_ratio_before_and_after_each_pair(sqlit
     assert number is not None
     for game in field.plan(4, number):
         sqlite_store.results.commit(record_of(game, winner="first" if game.spec.first.name == "ada v1" else "second"))
-    ranked = standing(StoredTournament.read(sqlite_store, number))
+    ranked = standing(StoredTournament.get(sqlite_store, number))
     assert ranked.decision.verdict is not None
     assert len(ranked.decision.ratios) == 1 + 2
     assert 0 == ranked.decision.ratios[0] < ranked.decision.ratios[1] < ranked.decision.ratios[2]
@@ -295,7 +295,7 @@ def test_table_of_a_race_has_its_state(sqlite_store: Store) -> None:
         [(version.id or 0, "fit") for version in field.versions],
     ).id
     assert number is not None
-    ranked = standing(StoredTournament.read(sqlite_store, number))
+    ranked = standing(StoredTournament.get(sqlite_store, number))
     assert ranked.decision.race is not None
     assert (ranked.decision.verdict, ranked.decision.ratios) == (None, ())
 
@@ -327,7 +327,7 @@ def test_a_table_by_points_leaves_out_who_withdrew_without_a_game(sqlite_store: 
     (result,) = sqlite_store.results.of_tournament(field.tournament_id, 0)
     scores = Scores()
     scores.extend([result._replace(winner="second", kind=Kind.RULES)])
-    ranked = by_points(StoredTournament.read(sqlite_store, field.tournament_id), scores)
+    ranked = by_points(StoredTournament.get(sqlite_store, field.tournament_id), scores)
     assert [(line.rank, line.name, line.points, line.is_withdrawn) for line in ranked.lines] == [
         (1, "cleo v1", 1, False),
         (2, "bob v1", 0, True),

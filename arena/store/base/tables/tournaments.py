@@ -8,7 +8,8 @@ from typing import Any
 from sqlalchemy import JSON, Column, Index, UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from arena.documents.tournament import CatchUp, TournamentState
+from arena.documents.schedule import CatchUp
+from arena.documents.tournament import TournamentState
 from arena.store.base.fields import created, document, moment, number, word
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from arena.cli.terminal.printer import read_document
-from arena.documents.tournament import ScheduleItem
+from arena.documents.schedule import ScheduleItem
 from arena.errors import BadValueError
 
 SCHEDULE: dict[str, Any] = {

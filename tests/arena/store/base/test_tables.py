@@ -15,8 +15,9 @@ from arena.documents.bot import BotItem, PresenceItem, VersionItem
 from arena.documents.game import GameItem
 from arena.documents.human_game import HumanGame
 from arena.documents.rating import ChangeItem, PoolRating
+from arena.documents.schedule import ScheduleItem
 from arena.documents.service import VoidItem
-from arena.documents.tournament import EntryItem, ScheduleItem, TournamentItem
+from arena.documents.tournament import EntryItem, TournamentItem
 from arena.store.base.engine import table_of
 from arena.store.base.tables import analyses, archive, bots, games, operations, people, ratings, tournaments
 

@@ -13,8 +13,8 @@ from arena.documents.game import GameQuery
 from arena.documents.tournament import PlanQuery
 from arena.errors import NotFoundError
 from arena.store import Store
-from arena.tournaments.participants import StoredTournament
 from arena.tournaments.standing import by_points
+from arena.tournaments.stored_tournament import StoredTournament
 from referee.game.record import read_record
 from referee.tournament import crosstable
 from referee.tournament.ranking import Scores
@@ -156,7 +156,7 @@ def test_results_give_the_same_standings_as_records(store: Store, field: Field) 
     scores = Scores()
     scores.extend(store.results.of_tournament(field.tournament_id, 0))
     stored, plain = (
-        by_points(StoredTournament.read(store, field.tournament_id), scores).lines,
+        by_points(StoredTournament.get(store, field.tournament_id), scores).lines,
         table_of(records, names).lines,
     )
     versions = [field.versions[line.version_id].id for line in plain]
