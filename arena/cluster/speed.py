@@ -6,14 +6,18 @@ A busy slot measures when its game has ended, while other slots play.
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from arena.log import logger
 from referee.machine import speed
+from referee.rules import families
 
 if TYPE_CHECKING:
     from arena.cluster.jobs import Jobs
+    from arena.cluster.worker import ClusterWorker
 
 MEASURE_INTERVAL_S = 3600.0
 
@@ -43,3 +47,22 @@ class SpeedMeter:
         if measured:
             self.leaves = round(fmean(measured))
             self._log.info("speed", name=self._name, slots=len(measured), leaves_per_second=self.leaves)
+
+
+@contextlib.asynccontextmanager
+async def measuring(worker: ClusterWorker) -> AsyncIterator[None]:
+    """Measure the speed of the worker after its first family is compiled; without a warm-up, after a while."""
+    task = asyncio.create_task(_measure(worker))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _measure(worker: ClusterWorker) -> None:
+    if worker.warm_up:
+        await worker.warm_up.wait_for(families()[0], lambda: True)
+    else:
+        await asyncio.sleep(MEASURE_INTERVAL_S)
+    await worker.speed.run()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING
 
 from arena.log import logger
 from referee.machine.sample_warmup import warm_with_samples
 from referee.machine.warmup import Warmed
+from referee.rules import families
 
 if TYPE_CHECKING:
     from arena.cluster.jobs import Jobs
+    from arena.cluster.worker import ClusterWorker
 
 POLL_INTERVAL_S = 0.1
 """How often a game that waits for its family checks whether its job was cancelled."""
@@ -83,3 +85,21 @@ class WarmUp:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(event.wait(), POLL_INTERVAL_S)
         return True
+
+
+@contextlib.asynccontextmanager
+async def warming(worker: ClusterWorker, stop: asyncio.Event, *, warms_up: bool) -> AsyncIterator[None]:
+    """Compile the families in the background; enter the `with` block once a family is ready or the worker must stop."""
+    if not warms_up:
+        yield
+        return
+    worker.warm_up = WarmUp(worker.jobs, families(), worker.name)
+    compiling = asyncio.create_task(worker.warm_up.run())
+    first, stopping = asyncio.create_task(worker.warm_up.first()), asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait((first, stopping), return_when=asyncio.FIRST_COMPLETED)
+        yield
+    finally:
+        for task in (compiling, first, stopping):
+            task.cancel()
+        await asyncio.gather(compiling, first, stopping, return_exceptions=True)

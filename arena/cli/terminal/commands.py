@@ -201,7 +201,7 @@ CORE: tuple[Command, ...] = (
         "run the scheduler of a cluster of workers",
         ("arena scheduler", "arena scheduler --bind 10.0.0.1 --port 8786 --tls"),
         "server",
-        module="arena.cli.server.cluster",
+        module="arena.cli.server.scheduler",
         about="The meeting point of an arena and its workers. Anyone who reaches its port, or that of a worker, can "
         "run programs there: keep them in a private network, or use --tls.",
     ),
@@ -213,7 +213,7 @@ CORE: tuple[Command, ...] = (
             "arena worker --scheduler tls://10.0.0.1:8786 --slots 8 --data /var/lib/arena-worker",
         ),
         "server",
-        module="arena.cli.server.cluster",
+        module="arena.cli.server.worker",
         compiles=True,
         about="Play games for an arena elsewhere. Anyone who reaches the scheduler's port, or that of this worker, "
         "can run programs here: keep them in a private network, or use tls://.",

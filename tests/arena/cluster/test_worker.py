@@ -13,11 +13,10 @@ import psutil
 import pytest
 from structlog.testing import capture_logs
 
-from arena.cli.server.cluster import _measuring, _warming
 from arena.cluster import worker as heartbeat
 from arena.cluster.connection import state_of
-from arena.cluster.speed import SpeedMeter
-from arena.cluster.warm_up import WarmUp
+from arena.cluster.speed import SpeedMeter, measuring
+from arena.cluster.warm_up import WarmUp, warming
 from arena.cluster.wire_config import host_towards, version
 from arena.cluster.worker import Heartbeat
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
@@ -145,7 +144,7 @@ def test_the_speed_is_measured_after_the_warm_up(warms_up: bool, monkeypatch: py
     worker: Any = SimpleNamespace(warm_up=Warm() if warms_up else None, speed=Told())
 
     async def main() -> None:
-        async with _measuring(worker):
+        async with measuring(worker):
             while "measured" not in done:
                 await asyncio.sleep(0)
 
@@ -289,11 +288,11 @@ def test_a_family_that_fails_to_compile_blocks_no_other() -> None:
 
 def test_a_worker_joins_once_a_family_is_ready_or_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     slots = Slots(1)
-    monkeypatch.setattr("referee.rules.families", lambda: ("a", "b"))
+    monkeypatch.setattr("arena.cluster.warm_up.families", lambda: ("a", "b"))
 
     async def check() -> None:
         stop = asyncio.Event()
-        async with _warming(slots, stop, warms_up=False):  # type: ignore[arg-type]
+        async with warming(slots, stop, warms_up=False):  # type: ignore[arg-type]
             assert slots.asked == []
 
         async def finish() -> None:
@@ -301,12 +300,12 @@ def test_a_worker_joins_once_a_family_is_ready_or_stops(monkeypatch: pytest.Monk
             slots.finish("a")
 
         finishing = asyncio.create_task(finish())
-        async with _warming(slots, stop, warms_up=True):  # type: ignore[arg-type]
+        async with warming(slots, stop, warms_up=True):  # type: ignore[arg-type]
             await settled()
             assert slots.asked == ["a", "b"]
         await finishing
         stop.set()
-        async with _warming(slots, stop, warms_up=True):  # type: ignore[arg-type]
+        async with warming(slots, stop, warms_up=True):  # type: ignore[arg-type]
             assert slots.asked == ["a", "b", "a"]
 
     asyncio.run(asyncio.wait_for(check(), 30))
