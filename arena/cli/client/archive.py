@@ -7,24 +7,22 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from arena.cli.client.booklet import FileArguments
 from arena.cli.source.database import DatabaseArguments
 from arena.cli.source.source import GameFile, SourceArguments, open_source
 from arena.cli.terminal import argument, output, text_input
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import NOT_FILTERS, PAGING, Actions, filters, option, positional
-from arena.cli.terminal.game_view import show_record
+from arena.cli.terminal.game_view import meanings, show_record
 from arena.cli.terminal.printer import ListOutput, Output, Printer, output_form, read_document
 from arena.cli.terminal.rules_arguments import RulesArguments, family_option
 from arena.documents.archive import ArchiveItem, ArchiveQuery, ArchiveSource, counted
 from arena.documents.columns import ARCHIVE
 from arena.documents.table import Column, text_column
-
-_BOOKLET = "booklet (-o pdf)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,30 +67,16 @@ class ArchivedGameArguments(SourceArguments, Output):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExportArguments(SourceArguments):
+class SelectionArguments(SourceArguments):
     filters: Mapping[str, Any] = filters(ArchiveQuery, without=NOT_FILTERS)
     notation: str | None = option(
         "write texts in this notation of the family (default: as they were imported)", metavar="NOTATION"
     )
-    output_file: Path | None = option("write to FILE (default: stdout); FILE.pdf is a booklet", metavar="FILE")
-    layout: Literal["text", "presentation"] = option(
-        "text: four diagrams to a page; presentation: one (default: text)",
-        default="text",
-        group=_BOOKLET,
-    )
-    language: str = option("language (default: en)", choices=("en", "fr"), default="en", group=_BOOKLET)
-    title: str = option(
-        "title of the booklet (default: that of its game, if it has only one)",
-        metavar="TEXT",
-        default="",
-        group=_BOOKLET,
-    )
-    problems: str | None = option(
-        'problems to append, from "arena problems find -o ndjson"; - for stdin', metavar="FILE", group=_BOOKLET
-    )
-    output: str = output_form(
-        forms=("text", "json", "ndjson", "pdf"), meanings={"text": "game texts", "pdf": "a booklet of diagrams"}
-    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportArguments(FileArguments, SelectionArguments):
+    """Arguments of `arena archive export`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,8 +196,6 @@ def _search(arguments: SearchArguments) -> int:
 
 
 def _show_games(rows: list[ArchiveItem]) -> None:
-    from arena.cli.terminal.game_view import meanings  # loads the rules of all families
-
     output.table(ARCHIVE, rows)
     if ended := meanings(row.termination for row in rows):
         output.text("", *ended)
@@ -257,23 +239,17 @@ def _show(arguments: ArchivedGameArguments) -> int:
 
 
 def _export(arguments: ExportArguments) -> int:
-    file = arguments.output_file
-    form = "pdf" if file and file.suffix.lower() == ".pdf" else arguments.output
+    file, form = arguments.output_file, arguments.form
     if arguments.notation and form != "text":
         raise CommandError("--notation is for texts; remove it, or choose -o text")
-    if form != "pdf" and (arguments.title or arguments.problems or arguments.layout != "text"):
-        raise CommandError("--title, --layout and --problems are for a booklet; remove them, or choose -o pdf")
-    if file and form == "pdf" and arguments.output not in ("text", "pdf"):
-        raise CommandError(f"{file} would be a booklet, not {arguments.output}; name another file, or choose -o pdf")
-    if form == "pdf" and file is None:
-        raise CommandError("a booklet is a file; name it with --output-file FILE.pdf")
+    arguments.check()
     query = _query(arguments)
     with open_source(arguments) as source:
         parts = list(source.texts(query, arguments.notation if form == "text" else "record"))
     if not parts:
         raise CommandError(_NO_MATCH, Exit.NOT_FOUND)
     if form == "pdf" and file:
-        file.write_bytes(_booklet(parts, arguments))
+        file.write_bytes(arguments.booklet(parts))
         output.note(f"{_games(len(parts))} printed to {file}")
         return Exit.DONE
     if form == "json":
@@ -291,17 +267,3 @@ def _export(arguments: ExportArguments) -> int:
 
 def _games(count: int) -> str:
     return "1 game" if count == 1 else f"{count} games"
-
-
-def _booklet(records: Sequence[str], arguments: ExportArguments) -> bytes:
-    """Return a booklet of the games, and of the problems in the file of `--problems`."""
-    from arena.pages.drawing.booklet import BookletGame, make_booklet, problem_of
-    from referee.game.record import read_record
-
-    games = []
-    for text in records:
-        tags = json.loads(text).get("tags", {})
-        games.append(BookletGame(read_record(text), tags, tags.get("Number", "")))
-    lines = text_input.read_text(arguments.problems).splitlines() if arguments.problems else []
-    problems = [problem_of(json.loads(line)) for line in lines if line.strip()]
-    return make_booklet(games, problems, title=arguments.title, layout=arguments.layout, language=arguments.language)
