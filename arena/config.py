@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import shlex
 from pathlib import Path
 from typing import Any, Literal, Self
 from urllib.parse import urlsplit
@@ -29,6 +28,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, validate_default=False)
     _named_file: Path | None = PrivateAttr(None)
 
+    # -- data and bundles ----------------------------------------------------------------------------------------------
     data: Path = Field(Path("data"), description="Data folder of this machine.")
     database: str = Field(
         "", description="Database URL, such as postgresql+psycopg://arena@db/arena; empty: SQLite in the data folder."
@@ -40,6 +40,7 @@ class Settings(BaseSettings):
         default_factory=dict, description="fsspec options of the storage of bot bundles (endpoint_url, key, …)."
     )
 
+    # -- web server ----------------------------------------------------------------------------------------------------
     bind: str = Field("127.0.0.1", description="Address on which the web server listens.")
     port: int = Field(8000, ge=0, le=65535, description="Port on which the web server listens.")
     public_url: str = Field(
@@ -52,6 +53,7 @@ class Settings(BaseSettings):
     )
     session_hours: int = Field(24 * 14, ge=1, description="Lifetime of a browser session, in hours.")
 
+    # -- accounts and mail ---------------------------------------------------------------------------------------------
     registration: Literal["open", "invite", "closed"] = Field(
         "invite",
         description="Who may create an account: open (every visitor), invite (people with a link of "
@@ -68,6 +70,7 @@ class Settings(BaseSettings):
         6, ge=0, le=23, description="Hour of the day (UTC) at which users get the digests that they have asked for."
     )
 
+    # -- sandbox -------------------------------------------------------------------------------------------------------
     sandbox: Literal["auto", "bwrap", "landlock", "rlimits", "none"] = Field(
         "auto", description="Sandbox in which bots run; auto: the strongest that this system supports."
     )
@@ -76,6 +79,8 @@ class Settings(BaseSettings):
         description="Run untrusted bots in a sandbox weaker than landlock, and bots as root without a sandbox. Such "
         "bots can read this machine's files and use its network.",
     )
+
+    # -- cluster -------------------------------------------------------------------------------------------------------
     executor: str = Field(
         "local",
         description="Where games are played: local, local:N (N games at once), dask://HOST:PORT or tls://HOST:PORT.",
@@ -94,6 +99,8 @@ class Settings(BaseSettings):
         "empty: the value of `bundles`. arena or https://…: this server, at public_url or that address; the worker "
         "sends the token from ARENA_WORKER_TOKEN or from the file ARENA_WORKER_TOKEN_FILE.",
     )
+
+    # -- games of people against bots ----------------------------------------------------------------------------------
     human_slots: int = Field(
         4,
         ge=0,
@@ -109,11 +116,15 @@ class Settings(BaseSettings):
     human_idle_timeout_minutes: float = Field(
         15.0, gt=0, description="Minutes without a move after which a game without a clock ends as abandoned."
     )
+
+    # -- permanent ladders ---------------------------------------------------------------------------------------------
     ladder_time_control: str = Field(
         "5+0.1",
         description="Time control of the permanent ladders, which have a low priority. The first checked bot of a "
         "family creates its ladder, and every later one joins it. Empty: no ladders are created.",
     )
+
+    # -- checks of the workers of a cluster ----------------------------------------------------------------------------
     verify_sample_rate: float = Field(
         0.05,
         ge=0,
@@ -128,6 +139,8 @@ class Settings(BaseSettings):
         description="Share by which bots may search slower on one cluster worker than on the others, in games with a "
         "clock. A worker that is certainly slower is quarantined; its results stand. 0: no limit.",
     )
+
+    # -- coordinator and broker ----------------------------------------------------------------------------------------
     referee: bool = Field(True, description="Let `arena serve` also schedule, play and record games.")
     mqtt: str = Field(
         "",
@@ -144,6 +157,7 @@ class Settings(BaseSettings):
         10.0, gt=0, description="Seconds after which a coordinator on another machine takes over from one that died."
     )
 
+    # -- uploads and quotas --------------------------------------------------------------------------------------------
     max_upload_bytes: int = Field(32 * 2**20, ge=1024, description="Size limit of an uploaded bot.")
     max_bundle_bytes: int = Field(256 * 2**20, ge=1024, description="Size limit of an unpacked bundle.")
     max_bundle_files: int = Field(2000, ge=1, description="Limit on files and folders in a bundle.")
@@ -160,6 +174,7 @@ class Settings(BaseSettings):
         4 * 2**30, ge=0, description="Size limit of the unpacked bundles cached on this machine."
     )
 
+    # -- spool and backups ---------------------------------------------------------------------------------------------
     spool: str = Field(
         "",
         description="Folder in which finished results wait until the database has stored them, shared by a coordinator "
@@ -172,6 +187,7 @@ class Settings(BaseSettings):
         7, ge=0, description="Days for which backups of SQLite are kept; 0: no backups. Back up PostgreSQL yourself."
     )
 
+    # -- dumps ---------------------------------------------------------------------------------------------------------
     dumps: bool = Field(True, description="Write all finished games into dumps, one file per month.")
     dump_hour_utc: int = Field(3, ge=0, le=23, description="Hour of the day (UTC) from which dumps are written.")
     dump_license: str = Field(
@@ -179,6 +195,7 @@ class Settings(BaseSettings):
     )
     dump_folder: str = Field("", description="Folder of the dumps, served at /dumps; empty: dumps in the data folder.")
 
+    # -- analysis ------------------------------------------------------------------------------------------------------
     analysis_games_per_day: int = Field(
         20,
         ge=0,
@@ -203,6 +220,8 @@ class Settings(BaseSettings):
         description="Maximum of nodes for a position on the analysis board, which a low-priority process evaluates at "
         "once; 0: none are evaluated.",
     )
+
+    # -- remote bots ---------------------------------------------------------------------------------------------------
     remote_bind: str = Field(
         "",
         description="Address where `arena referee` accepts remote bots that its web processes relay: PORT (on "
@@ -231,11 +250,11 @@ class Settings(BaseSettings):
     )
     max_remote_games: int = Field(16, ge=1, le=64, description="Limit on games at once per remote bot.")
 
+    # -- monitoring ----------------------------------------------------------------------------------------------------
     metrics: str = Field(
         "",
         description="Address where `arena referee` serves its metrics: PORT (on 127.0.0.1) or HOST:PORT; empty: none.",
     )
-
     metrics_from: list[str] = Field(
         default_factory=list,
         description="Addresses and networks that may read /metrics of the web server without an admin's token.",
@@ -244,6 +263,7 @@ class Settings(BaseSettings):
         False, description="Show the host names of coordinators and workers to everybody, not only to organisers."
     )
 
+    # -- limits of requests and connections ----------------------------------------------------------------------------
     # These limits hold for all web processes together.
     reads_per_minute: int = Field(600, ge=1, description="Rate limit of requests that read, per user or IP address.")
     writes_per_minute: int = Field(60, ge=1, description="Rate limit of requests that write, per user.")
@@ -264,6 +284,7 @@ class Settings(BaseSettings):
         10_000, ge=1, description="Open event streams of a web process; each takes about 30 kB of memory."
     )
 
+    # -- features ------------------------------------------------------------------------------------------------------
     disabled_features: list[str] = Field(
         default_factory=list,
         description="Features to leave out, such as problems; all: the arena without any. Their pages, operations "
@@ -271,10 +292,13 @@ class Settings(BaseSettings):
         "sets it.",
     )
 
+    # -- logs ----------------------------------------------------------------------------------------------------------
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Lowest level that is logged.")
     log_format: Literal["auto", "text", "json"] = Field(
         "auto", description="Log format; auto: text on a terminal, otherwise JSON."
     )
+
+    # -- checks --------------------------------------------------------------------------------------------------------
 
     @field_validator("data")
     @classmethod
@@ -359,6 +383,8 @@ class Settings(BaseSettings):
             raise ValueError("smtp needs public_url, and mail_from with an address such as arena@arena.example")
         return self
 
+    # -- derived from them ---------------------------------------------------------------------------------------------
+
     @property
     def database_url(self) -> str:
         """Database URL; SQLite in the data folder unless `database` is set."""
@@ -385,7 +411,7 @@ class Settings(BaseSettings):
         return Path(self.backups).expanduser() if self.backups else self.data / "backups"
 
     @property
-    def dumps_path(self) -> Path:
+    def dumps_folder(self) -> Path:
         """Folder of the monthly files that `/dumps` serves."""
         return Path(self.dump_folder).expanduser() if self.dump_folder else self.data / "dumps"
 
@@ -400,15 +426,9 @@ class Settings(BaseSettings):
         return _address(self.remote_bind)
 
     @property
-    def as_options(self) -> str:
-        """The options, each after a space, that lead a printed command to the same arena."""
-        chosen = {
-            "--config": self._named_file,
-            "--data": None if self.data == Path("data") else self.data,
-            # The URL of a database server may have a password, which no message shows.
-            "--database": self.database if self.database.startswith("sqlite:") else None,
-        }
-        return "".join(f" {option} {shlex.quote(str(value))}" for option, value in chosen.items() if value)
+    def named_file(self) -> Path | None:
+        """The settings file that the command line or the environment named."""
+        return self._named_file
 
     @property
     def local_url(self) -> str:

@@ -209,7 +209,7 @@ class Dumps:
     @classmethod
     def of(cls, settings: Settings) -> Dumps:
         """Return the dumps of a server."""
-        return cls(settings.dumps_path, licence=settings.dump_license, source=settings.public_url)
+        return cls(settings.dumps_folder, licence=settings.dump_license, source=settings.public_url)
 
     @property
     def licence(self) -> str:

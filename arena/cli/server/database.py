@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cli.source.database import DatabaseArguments, file_of, open_new, open_store, refuse_empty
+from arena.cli.source.database import DatabaseArguments, file_of, open_new, open_store, options_of, refuse_empty
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import Actions, positional
@@ -72,7 +72,7 @@ def _upgrade(arguments: DbArguments) -> int:
         lambda: output.text(f"schema {after}{change}{made}"),
     )
     if before == "1001":  # 1.0 computed them by the factor graph, which gives other last digits
-        output.note(f"Now run `arena ratings rebuild{settings.as_options}`: the last digits of ratings change.")
+        output.note(f"Now run `arena ratings rebuild{options_of(settings)}`: the last digits of ratings change.")
     return Exit.DONE
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.cli.source.database import DatabaseArguments, open_new
+from arena.cli.source.database import DatabaseArguments, open_new, options_of
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import option
@@ -46,7 +46,7 @@ def run(arguments: InitArguments) -> int:
         store.samples.ensure_all(variants)
         made = _ensure_admin(Arena(store, settings), arguments.admin)
 
-    options = settings.as_options
+    options = options_of(settings)
     # Without --server a login goes to the server of the latest login; port 0 is chosen by `arena serve`.
     server = f" --server {settings.local_url}" if settings.port else " --server URL"
 

@@ -22,7 +22,7 @@ from arena.cli.server.referee import (
     try_sandbox,
     unable_to_serve,
 )
-from arena.cli.source.database import open_store
+from arena.cli.source.database import open_store, options_of
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import option
@@ -117,7 +117,7 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
             else:
                 settled.set()
                 player = await asyncio.to_thread(player_of, store)
-                advice = "" if player else f": start `arena referee{settings.as_options}` for that"
+                advice = "" if player else f": start `arena referee{options_of(settings)}` for that"
                 output.note(f"pages only; {player or 'nothing'} plays the games of {place_of(settings)}{advice}")
                 await _until(context.stopping, store)
     output.note(f"the server has ended; games and ratings are kept in {place_of(settings)}")

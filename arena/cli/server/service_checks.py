@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from arena.cli.server.machine_checks import Diagnosis
+from arena.cli.source.database import open_store, options_of
 from arena.config import Settings
 from arena.data_folder import disk_state, exposed
 from arena.feature import ALL, COORDINATOR, VARIABLE, WEB, enabled, installed
@@ -45,7 +46,7 @@ def sqlite(settings: Settings) -> Diagnosis:
             "sqlite",
             "broken",
             f"{file} is damaged: {problem}",
-            f"stop the arena, then `arena db restore{settings.as_options}`",
+            f"stop the arena, then `arena db restore{options_of(settings)}`",
         )
     return Diagnosis("sqlite", "ok", f"{version}, write-ahead log works in {folder or 'a temporary folder'}")
 
@@ -61,7 +62,7 @@ def features(settings: Settings) -> Iterator[Diagnosis]:
             advice = f"repair or uninstall {feature.package}, or set {VARIABLE}"
             yield Diagnosis(feature.name, "broken", f"{detail}: {feature.problem}", advice)
         elif feature.name in without_tables:
-            advice = f"`arena db upgrade{settings.as_options}`"
+            advice = f"`arena db upgrade{options_of(settings)}`"
             yield Diagnosis(feature.name, "broken", f"{detail}: the database lacks its tables", advice)
         else:
             yield Diagnosis(feature.name, "ok", detail)
@@ -71,7 +72,6 @@ def features(settings: Settings) -> Iterator[Diagnosis]:
 
 def _without_tables(settings: Settings) -> tuple[str, ...]:
     """Return the features whose tables an arena lacks; nothing where there is no arena, or none that can be read."""
-    from arena.cli.source.database import open_store
     from arena.cli.terminal.exit import CommandError
     from arena.errors import StoreError
     from arena.store.base import schema
@@ -101,7 +101,6 @@ def results(settings: Settings) -> Diagnosis:
 
 def _obstacle(settings: Settings) -> tuple[str, str]:
     """Return why results wait for the database, and what to do."""
-    from arena.cli.source.database import open_store
     from arena.cli.terminal.exit import CommandError
     from arena.errors import SchemaError, StorageError, StoreError
 
@@ -117,7 +116,7 @@ def _obstacle(settings: Settings) -> tuple[str, str]:
     except StoreError as error:
         return str(error), "make the database accessible; a running referee then commits them"
     if lease is None or not lease.is_alive:
-        options = settings.as_options
+        options = options_of(settings)
         return "no referee runs", f"start `arena serve{options}` or `arena referee{options}`: it commits them"
     return f"{lease.owner} runs and has not committed them", "its log has the reason"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -45,6 +46,17 @@ class DatabaseArguments(SettingsArguments):
     def read(self, **more: Any) -> Settings:
         """Return the settings that the arguments choose; `more` are others that were given. Raises ConfigError."""
         return SettingsArguments.read(self, database=self.database, **more)
+
+
+def options_of(settings: Settings) -> str:
+    """Return the options, each after a space, that lead a printed command to the same arena."""
+    chosen = {
+        "--config": settings.named_file,
+        "--data": None if settings.data == Path("data") else settings.data,
+        # The URL of a database server may have a password, which no message shows.
+        "--database": settings.database if settings.database.startswith("sqlite:") else None,
+    }
+    return "".join(f" {option} {shlex.quote(str(value))}" for option, value in chosen.items() if value)
 
 
 R = TypeVar("R", bound=DatabaseArguments)
@@ -102,7 +114,7 @@ def open_store(settings: Settings, *, any_schema: bool = False) -> Store:
     file = file_of(settings)
     if file is not None and not file.exists():
         place = f"no database {file}" if settings.database else f"no arena in {settings.data}"
-        raise CommandError(f"{place}; `arena init{settings.as_options}` makes one", Exit.NOT_FOUND)
+        raise CommandError(f"{place}; `arena init{options_of(settings)}` makes one", Exit.NOT_FOUND)
     store = Store(settings.database_url)
     try:
         if not any_schema:

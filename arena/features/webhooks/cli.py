@@ -6,7 +6,7 @@ import argparse
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from arena.cli.source.database import ArenaCommand, DatabaseArguments, R
+from arena.cli.source.database import ArenaCommand, DatabaseArguments, R, options_of
 from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.fields import Actions, option, positional
@@ -80,7 +80,7 @@ def _add(arena: Arena, arguments: AddArguments) -> int:
         output.text(f"webhook   {hook.id} gets {', '.join(hook.news)}", f"secret    {secret}")
         output.note(
             "The secret is not shown again.",
-            f"`arena webhook test {hook.id}{arena.settings.as_options}` sends a message.",
+            f"`arena webhook test {hook.id}{options_of(arena.settings)}` sends a message.",
         )
 
     Printer(arguments).result({"id": hook.id, "url": hook.url, "news": hook.news, "secret": secret}, show)
