@@ -14,11 +14,11 @@ from arena.http.request_context import RequestContext, RouteResult, address_key
 from arena.services.people import Visitor
 
 routes = Routes()
-_WORDS: dict[str, Any] = {"tag": "play", "scope": "submit"}
+_ROUTE: dict[str, Any] = {"tag": "play", "scope": "submit"}
 
 
 def _visitor(call: RequestContext) -> Visitor:
-    return Visitor(call.user, "", address_key(call.request))
+    return Visitor(call.user, cookie="", address=address_key(call.request))
 
 
 class OpponentsQuery(In):
@@ -37,11 +37,11 @@ class OpponentsQuery(In):
 async def opponents(call: RequestContext, query: OpponentsQuery) -> PageResponse[OpponentItem]:
     """List the bots that people may play: the weakest first, those without a rating last."""
     await call.run(checked, query.family)
-    found = await call.run(services.people.opponents, call.arena, query.family)
-    return PageResponse(found)
+    bots = await call.run(services.people.opponents, call.arena, query.family)
+    return PageResponse(bots)
 
 
-@routes.get("/play", summary="List your open games", **_WORDS)
+@routes.get("/play", summary="List your open games", **_ROUTE)
 async def page(call: RequestContext) -> RouteResult[PageResponse[OpenGameItem]]:
     """List your games that are running or wait for a slot, oldest first."""
     items = await call.run(services.people.mine, call.arena, _visitor(call))
@@ -55,7 +55,7 @@ async def page(call: RequestContext) -> RouteResult[PageResponse[OpenGameItem]]:
     is_idempotent=True,
     problems=("not-found", "invalid", "forbidden"),
     example="""/api/v1/play -d '{"family": "loa", "bot": "greedy", "side": "first"}'""",
-    **_WORDS,
+    **_ROUTE,
 )
 async def begin(call: RequestContext, body: PlayRequest) -> RouteResult[PlayResponse]:
     """Start a game. It begins when a slot is free; `GET /games/{game}/stream` reports each ply."""
@@ -63,15 +63,15 @@ async def begin(call: RequestContext, body: PlayRequest) -> RouteResult[PlayResp
     await call.run(checked, body.family)
     game = await call.run(services.people.begin, call.arena, body, by)
     headers = {"Location": f"{PREFIX}/play/{game}"}
-    found = await call.run(services.people.see, call.arena, game, by)
-    return RouteResult(found, status=201, keep="never", headers=headers, is_private=True)
+    state = await call.run(services.people.see, call.arena, game, by)
+    return RouteResult(state, status=201, keep="never", headers=headers, is_private=True)
 
 
-@routes.get("/play/{game}", summary="Get your game", problems=("not-found", "forbidden"), **_WORDS)
+@routes.get("/play/{game}", summary="Get your game", problems=("not-found", "forbidden"), **_ROUTE)
 async def show(call: RequestContext, game: GameId) -> RouteResult[PlayResponse]:
     """Return the state of your own game. Others read `/games/{game}`."""
-    found = await call.run(services.people.see, call.arena, game, _visitor(call))
-    return RouteResult(found, keep="never", is_private=True)
+    state = await call.run(services.people.see, call.arena, game, _visitor(call))
+    return RouteResult(state, keep="never", is_private=True)
 
 
 @routes.post(
@@ -79,7 +79,7 @@ async def show(call: RequestContext, game: GameId) -> RouteResult[PlayResponse]:
     summary="Move, offer or accept a draw, resign, or take back a move",
     status=202,
     problems=("not-found", "forbidden", "conflict", "invalid"),
-    **_WORDS,
+    **_ROUTE,
 )
 async def decide(call: RequestContext, game: GameId, body: DecisionRequest) -> RouteResult[PlayResponse]:
     """Send a decision. Read the game again, or its stream, to see the effect. Taking back a move makes the game
@@ -87,5 +87,5 @@ async def decide(call: RequestContext, game: GameId, body: DecisionRequest) -> R
     """
     by = _visitor(call)
     await call.run(services.people.decide, call.arena, game, body, by)
-    found = await call.run(services.people.see, call.arena, game, by)
-    return RouteResult(found, status=202, keep="never", is_private=True)
+    state = await call.run(services.people.see, call.arena, game, by)
+    return RouteResult(state, status=202, keep="never", is_private=True)

@@ -34,34 +34,34 @@ async def _changed(call: RequestContext, tournament: int) -> RouteResult[Tournam
     return RouteResult(await call.run(services.tournament.show, call.arena, tournament), is_private=True)
 
 
-_WORDS: dict[str, Any] = {"tag": "tournaments", "scope": "organise", "problems": ("conflict",)}
+_ROUTE: dict[str, Any] = {"tag": "tournaments", "scope": "organise", "problems": ("conflict",)}
 
 
-@routes.post("/tournaments/{tournament}/start", summary="Start a tournament now", **_WORDS)
+@routes.post("/tournaments/{tournament}/start", summary="Start a tournament now", **_ROUTE)
 async def start(call: RequestContext, tournament: Number) -> RouteResult[TournamentResponse]:
     """Start the tournament before its start time."""
     return await _steer(call, tournament, "start")
 
 
-@routes.post("/tournaments/{tournament}/pause", summary="Pause a tournament", **_WORDS)
+@routes.post("/tournaments/{tournament}/pause", summary="Pause a tournament", **_ROUTE)
 async def pause(call: RequestContext, tournament: Number) -> RouteResult[TournamentResponse]:
     """Cancel the running games; they are played again after `resume`."""
     return await _steer(call, tournament, "pause")
 
 
-@routes.post("/tournaments/{tournament}/drain", summary="Finish running games, then pause", **_WORDS)
+@routes.post("/tournaments/{tournament}/drain", summary="Finish running games, then pause", **_ROUTE)
 async def drain(call: RequestContext, tournament: Number) -> RouteResult[TournamentResponse]:
     """Start no new games. The tournament is paused when the running ones are over."""
     return await _steer(call, tournament, "drain")
 
 
-@routes.post("/tournaments/{tournament}/resume", summary="Resume a tournament", **_WORDS)
+@routes.post("/tournaments/{tournament}/resume", summary="Resume a tournament", **_ROUTE)
 async def resume(call: RequestContext, tournament: Number) -> RouteResult[TournamentResponse]:
     """Resume a paused tournament."""
     return await _steer(call, tournament, "resume")
 
 
-@routes.post("/tournaments/{tournament}/cancel", summary="Cancel a tournament", **_WORDS)
+@routes.post("/tournaments/{tournament}/cancel", summary="Cancel a tournament", **_ROUTE)
 async def cancel(call: RequestContext, tournament: Number) -> RouteResult[TournamentResponse]:
     """End the tournament for good; its results stay."""
     return await _steer(call, tournament, "cancel")
@@ -71,7 +71,7 @@ async def cancel(call: RequestContext, tournament: Number) -> RouteResult[Tourna
     "/tournaments/{tournament}/extend",
     summary="Extend a tournament",
     example="""/api/v1/tournaments/1/extend -d '{"amount": 2}'""",
-    **_WORDS,
+    **_ROUTE,
 )
 async def extend(call: RequestContext, tournament: Number, body: Extension) -> RouteResult[TournamentResponse]:
     """Add rounds to a Swiss, games to a ladder, race or sequential test, or games per pairing in other formats.
@@ -89,7 +89,7 @@ async def extend(call: RequestContext, tournament: Number, body: Extension) -> R
     "/tournaments/{tournament}/priority",
     summary="Set the priority of a tournament",
     example="""/api/v1/tournaments/1/priority -d '{"priority": 10}'""",
-    **_WORDS,
+    **_ROUTE,
 )
 async def prioritise(
     call: RequestContext, tournament: Number, body: PriorityRequest
@@ -103,7 +103,7 @@ async def prioritise(
     "/tournaments/{tournament}/entries",
     summary="Enter a version",
     example="""/api/v1/tournaments/1/entries -d '{"bot": "zeta", "number": 3}'""",
-    **_WORDS,
+    **_ROUTE,
 )
 async def enter(call: RequestContext, tournament: Number, body: EntryRequest) -> RouteResult[TournamentResponse]:
     """Enter a version before the tournament starts, or into a running ladder. A bot without number means its newest
@@ -113,7 +113,7 @@ async def enter(call: RequestContext, tournament: Number, body: EntryRequest) ->
     return await _changed(call, tournament)
 
 
-@routes.post("/tournaments/{tournament}/withdraw", summary="Withdraw a version", **_WORDS)
+@routes.post("/tournaments/{tournament}/withdraw", summary="Withdraw a version", **_ROUTE)
 async def withdraw(call: RequestContext, tournament: Number, body: EntryRequest) -> RouteResult[TournamentResponse]:
     """Withdraw a version: it gets no new games, and its planned games are cancelled."""
     await call.run(services.tournament.withdraw, call.arena, tournament, body.bot, body.number, call.user)

@@ -24,7 +24,7 @@ from arena.http.problem import PREFIX
 from arena.http.request_context import RequestContext, RouteResult
 
 routes = Routes()
-_WORDS: dict[str, Any] = {"tag": "problems", "scope": "submit"}
+_ROUTE: dict[str, Any] = {"tag": "problems", "scope": "submit"}
 
 
 @routes.get("/problems", tag="problems", summary="List problems", problems=("not-found",))
@@ -45,7 +45,7 @@ async def solvers(call: RequestContext, query: SolverQuery) -> PageResponse[Solv
     return await call.run(service.solvers, call.arena, query)
 
 
-@routes.get("/problems/next/{family}", summary="Get a problem near your strength", problems=("not-found",), **_WORDS)
+@routes.get("/problems/next/{family}", summary="Get a problem near your strength", problems=("not-found",), **_ROUTE)
 async def next_(call: RequestContext, family: FamilyName) -> RouteResult[WinProblemResponse]:
     """Return the problem nearest to your strength that you have not tried yet."""
     found = await call.run(service.next_problem, call.arena, family, call.user)
@@ -66,7 +66,7 @@ async def show(call: RequestContext, number: Number) -> WinProblemResponse:
     problems=("not-found", "invalid", "forbidden", "conflict"),
     example="""/api/v1/problems -d '{"family": "loa", "max_moves": 3, \
 "position": "1bbbbbb1/w6w/w6w/w6w/w6w/w6w/w6w/1bbbbbb1 b - 1"}'""",
-    **_WORDS,
+    **_ROUTE,
 )
 async def add(call: RequestContext, body: WinProblemRequest) -> RouteResult[WinProblemResponse]:
     """Add a problem. The solver then tries to prove that the side to move wins.
@@ -78,7 +78,7 @@ async def add(call: RequestContext, body: WinProblemRequest) -> RouteResult[WinP
     return RouteResult(found, status=201, keep="never", headers=headers, is_private=True)
 
 
-@routes.post("/problems/{number}/remove", summary="Remove a problem", problems=("not-found", "forbidden"), **_WORDS)
+@routes.post("/problems/{number}/remove", summary="Remove a problem", problems=("not-found", "forbidden"), **_ROUTE)
 async def remove(call: RequestContext, number: Number) -> None:
     """Remove a problem that you added; organisers can remove any. The ratings of users who tried it do not change."""
     await call.run(service.remove, call.arena, number, call.user)
@@ -88,7 +88,7 @@ async def remove(call: RequestContext, number: Number) -> None:
     "/problems/{number}/attempts",
     summary="Try to solve a problem",
     problems=("not-found", "conflict", "invalid"),
-    **_WORDS,
+    **_ROUTE,
 )
 async def attempt(call: RequestContext, number: Number, body: AttemptRequest) -> RouteResult[AttemptResponse]:
     """Send the moves so far and a new one; the answer ends with the best defence. Your first attempt is rated."""
@@ -97,14 +97,14 @@ async def attempt(call: RequestContext, number: Number, body: AttemptRequest) ->
     return RouteResult(found, keep="never", is_private=True)
 
 
-@routes.post("/problems/{number}/hint", summary="Get a hint", problems=("not-found", "conflict"), **_WORDS)
+@routes.post("/problems/{number}/hint", summary="Get a hint", problems=("not-found", "conflict"), **_ROUTE)
 async def hint(call: RequestContext, number: Number) -> RouteResult[HintResponse]:
     """Return the cells on which the first move starts. An undecided first attempt then counts as failed."""
     found = await call.run(service.hint, call.arena, number, (), call.user)
     return RouteResult(found, keep="never", is_private=True)
 
 
-@routes.post("/problems/{number}/solution", summary="Get the solution", problems=("not-found", "conflict"), **_WORDS)
+@routes.post("/problems/{number}/solution", summary="Get the solution", problems=("not-found", "conflict"), **_ROUTE)
 async def solution(call: RequestContext, number: Number) -> RouteResult[SolutionResponse]:
     """Return all solutions of the problem. An undecided first attempt of yours then counts as failed."""
     found = await call.run(service.solution, call.arena, number, call.user)
