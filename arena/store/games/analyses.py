@@ -19,7 +19,7 @@ from arena.clock import now
 from arena.documents.analysis import AnalysedGamesQuery, AnalysisFigures, PositionEvaluation, PositionResponse
 from arena.errors import NotFoundError, QuotaError
 from arena.store.base.engine import Repository, fetch
-from arena.store.base.tables.analyses import Analysis, QueuedAnalysis, StoredWinModel
+from arena.store.base.tables.analyses import Analysis, RequestedAnalysis, StoredWinModel
 from arena.store.base.tables.games import Game
 
 MAX_LATEST = 1_000
@@ -88,7 +88,7 @@ class Analyses(Repository):
         )
         with self._sessions.writing() as session:
             session.merge(row)
-            session.execute(delete(QueuedAnalysis).where(col(QueuedAnalysis.game_id) == figures.game_id))
+            session.execute(delete(RequestedAnalysis).where(col(RequestedAnalysis.game_id) == figures.game_id))
 
     def get(self, game_id: str) -> dict[str, Any] | None:
         """Return the whole analysis of a game, or None."""
@@ -121,16 +121,18 @@ class Analyses(Repository):
         """
         with self._sessions.writing() as session:
             if game_id is not None:
-                there = session.scalar(select(col(QueuedAnalysis.id)).where(col(QueuedAnalysis.game_id) == game_id))
+                there = session.scalar(
+                    select(col(RequestedAnalysis.id)).where(col(RequestedAnalysis.game_id) == game_id)
+                )
                 if there is not None:
-                    again = update(QueuedAnalysis).where(col(QueuedAnalysis.id) == there)
+                    again = update(RequestedAnalysis).where(col(RequestedAnalysis.id) == there)
                     session.execute(again.values(problem="", answer={}))
                     return there
-            mine = _waiting().where(col(QueuedAnalysis.user_id) == user_id)
+            mine = _waiting().where(col(RequestedAnalysis.user_id) == user_id)
             for waiting, most, whose in ((mine, MAX_WAITING_PER_USER, "of yours "), (_waiting(), MAX_WAITING, "")):
                 if (session.scalar(waiting) or 0) >= most:
                     raise QuotaError(f"{most} analyses {whose}are already waiting", hint="retry when some are done")
-            row = QueuedAnalysis(user_id=user_id, game_id=game_id, question=dict(question or {}), nodes=nodes)
+            row = RequestedAnalysis(user_id=user_id, game_id=game_id, question=dict(question or {}), nodes=nodes)
             session.add(row)
             session.flush()
             return row.id
@@ -138,17 +140,17 @@ class Analyses(Repository):
     def request(self, number: int) -> PositionResponse:
         """Return a request for a position. Raises NotFoundError."""
         with self._sessions.reading() as session:
-            row = session.get(QueuedAnalysis, number)
+            row = session.get(RequestedAnalysis, number)
             if row is None or row.game_id is not None:
                 raise NotFoundError("question", number)
             answer = PositionEvaluation(**row.answer) if row.answer else None
             line = str(row.question["record"])
             return PositionResponse(number, row.is_done, row.problem, answer, line, row.user_id)
 
-    def request_of(self, game_id: str) -> QueuedAnalysis | None:
+    def request_of(self, game_id: str) -> RequestedAnalysis | None:
         """Return the request for a game while it waits or has failed, else None."""
         with self._sessions.reading() as session:
-            row = session.scalar(select(QueuedAnalysis).where(col(QueuedAnalysis.game_id) == game_id))
+            row = session.scalar(select(RequestedAnalysis).where(col(RequestedAnalysis.game_id) == game_id))
             if row is not None:
                 session.expunge(row)
             return row
@@ -159,9 +161,9 @@ class Analyses(Repository):
         Of one user's requests, positions come first because they are quick, then the oldest.
         """
         query = (
-            select(QueuedAnalysis)
+            select(RequestedAnalysis)
             .where(*_WAITS)
-            .order_by(_user <= after, _user, col(QueuedAnalysis.game_id).is_not(None), col(QueuedAnalysis.id))
+            .order_by(_user <= after, _user, col(RequestedAnalysis.game_id).is_not(None), col(RequestedAnalysis.id))
             .limit(1)
         )
         with self._sessions.reading() as session:
@@ -170,9 +172,9 @@ class Analyses(Repository):
                 return None
             return AnalysisTask(row.id, row.game_id, row.question, row.nodes, row.user_id or 0)
 
-    def ahead(self, request: QueuedAnalysis) -> int:
+    def ahead(self, request: RequestedAnalysis) -> int:
         """Return how many waiting requests of the same user are served before this one, a game."""
-        earlier = (col(QueuedAnalysis.id) < request.id) | col(QueuedAnalysis.game_id).is_(None)
+        earlier = (col(RequestedAnalysis.id) < request.id) | col(RequestedAnalysis.game_id).is_(None)
         with self._sessions.reading() as session:
             return session.scalar(_waiting().where(_user == (request.user_id or 0), earlier)) or 0
 
@@ -183,9 +185,9 @@ class Analyses(Repository):
         query = (
             select(col(Game.id))
             .outerjoin(Analysis, col(Analysis.game_id) == col(Game.id))
-            .outerjoin(QueuedAnalysis, col(QueuedAnalysis.game_id) == col(Game.id))
+            .outerjoin(RequestedAnalysis, col(RequestedAnalysis.game_id) == col(Game.id))
             .where(col(Game.commit_number) > last - MAX_LATEST, col(Game.plies) > 0, col(Analysis.game_id).is_(None))
-            .where(col(QueuedAnalysis.id).is_(None), col(Game.termination_class) != "void")
+            .where(col(RequestedAnalysis.id).is_(None), col(Game.termination_class) != "void")
             .order_by(col(Game.commit_number).desc())
             .limit(1)
         )
@@ -199,8 +201,8 @@ class Analyses(Repository):
         """Store the answer to a request, or what is known of it so far."""
         with self._sessions.writing() as session:
             session.execute(
-                update(QueuedAnalysis)
-                .where(col(QueuedAnalysis.id) == request)
+                update(RequestedAnalysis)
+                .where(col(RequestedAnalysis.id) == request)
                 .values(answer=dict(answer), is_done=is_done)
             )
 
@@ -209,10 +211,10 @@ class Analyses(Repository):
         problem = problem[:300] or "it failed"
         with self._sessions.writing() as session:
             if task.request is None:
-                session.add(QueuedAnalysis(game_id=task.game_id, nodes=task.nodes, problem=problem))
+                session.add(RequestedAnalysis(game_id=task.game_id, nodes=task.nodes, problem=problem))
             else:
-                mine = col(QueuedAnalysis.id) == task.request
-                session.execute(update(QueuedAnalysis).where(mine).values(problem=problem))
+                mine = col(RequestedAnalysis.id) == task.request
+                session.execute(update(RequestedAnalysis).where(mine).values(problem=problem))
 
     # -- win-probability models ----------------------------------------------------------------------------------------
 
@@ -238,12 +240,12 @@ class Analyses(Repository):
             return row
 
 
-_user = func.coalesce(col(QueuedAnalysis.user_id), 0)
-_WAITS = (col(QueuedAnalysis.problem) == "", col(QueuedAnalysis.is_done).is_(False))
+_user = func.coalesce(col(RequestedAnalysis.user_id), 0)
+_WAITS = (col(RequestedAnalysis.problem) == "", col(RequestedAnalysis.is_done).is_(False))
 
 
 def _waiting() -> Any:
-    return select(func.count()).select_from(QueuedAnalysis).where(*_WAITS)
+    return select(func.count()).select_from(RequestedAnalysis).where(*_WAITS)
 
 
 def _unpacked(data: bytes) -> dict[str, Any]:

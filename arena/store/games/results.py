@@ -20,7 +20,7 @@ from sqlmodel import col
 from arena.documents.game import ALL_GAMES, GameItem, GameQuery, Tally
 from arena.store.base.engine import Repository, Sessions, batched, fetch, table_of
 from arena.store.base.page import bounded
-from arena.store.base.tables.analyses import Analysis, QueuedAnalysis
+from arena.store.base.tables.analyses import Analysis, RequestedAnalysis
 from arena.store.base.tables.games import Game, Record, Void
 from arena.store.base.tables.operations import Counter
 from arena.store.base.tables.tournaments import Tournament
@@ -82,7 +82,7 @@ def _void(session: Session, game_id: str, problem: str, lease_owner: str) -> boo
             lease_owner=lease_owner,
         )
     )
-    for model in (Record, Analysis, QueuedAnalysis):
+    for model in (Record, Analysis, RequestedAnalysis):
         session.execute(delete(model).where(col(model.game_id) == game_id))
     game.state = "cancelled" if tournament.state == "cancelled" else "planned"
     game.commit_number = game.winner = game.termination = game.termination_class = game.started_at = (

@@ -10,7 +10,7 @@ from sqlmodel import col
 
 from arena.clock import now
 from arena.store.base.engine import Repository
-from arena.store.base.tables.analyses import QueuedAnalysis
+from arena.store.base.tables.analyses import RequestedAnalysis
 from arena.store.base.tables.archive import StoredImport
 from arena.store.base.tables.operations import Audit, Counter, IdempotentResponse
 from arena.store.base.tables.people import AccountLink, Login, LoginAttempt, TrustedDevice
@@ -59,8 +59,8 @@ class DailyTasks(Repository):
             delete(LoginAttempt).where(col(LoginAttempt.updated_at) < at - ATTEMPTS_RETENTION),
             delete(TrustedDevice).where(col(TrustedDevice.seen) < at - DEVICES_RETENTION),
             delete(IdempotentResponse).where(col(IdempotentResponse.created_at) < at - RESPONSES_RETENTION),
-            delete(QueuedAnalysis).where(
-                col(QueuedAnalysis.game_id).is_(None), col(QueuedAnalysis.requested_at) < at - RESPONSES_RETENTION
+            delete(RequestedAnalysis).where(
+                col(RequestedAnalysis.game_id).is_(None), col(RequestedAnalysis.requested_at) < at - RESPONSES_RETENTION
             ),
             delete(StoredImport).where(col(StoredImport.created_at) < at - IMPORTS_RETENTION),
             delete(Audit).where(

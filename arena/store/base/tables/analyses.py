@@ -34,7 +34,7 @@ class Analysis(SQLModel, table=True):
     data: bytes = blob()
 
 
-class QueuedAnalysis(SQLModel, table=True):
+class RequestedAnalysis(SQLModel, table=True):
     """A request to analyse a game (`game_id`) or a position (`question`: the game so far).
 
     When the analysis is done, the request for a game is deleted, and that for a position gets an `answer`. If the
