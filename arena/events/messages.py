@@ -37,6 +37,8 @@ Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Word = Annotated[str, Field(max_length=40)]
 Name = Annotated[str, Field(max_length=200)]
 Number = Annotated[int, Field(ge=0, lt=2**53)]
+GameId = Annotated[Name, Field(description="The game.")]
+TournamentId = Annotated[Number, Field(description="Number of the tournament.")]
 Attempt = Annotated[int, Field(ge=1, le=1000)]
 EndState = Literal["finished", "void", "planned"]
 CoordinatorState = Literal["starting", "standing by", "acting", "stopping", "stopped", "offline"]
@@ -98,10 +100,8 @@ class GameStarted(Event):
     """A game has started, for the first time or again."""
 
     NOUNS = ("game",)
-    game: Name
-    """The game."""
-    tournament: Number = 0
-    """Number of the tournament."""
+    game: GameId
+    tournament: TournamentId = 0
     attempt: Attempt = 1
     """Number of this attempt at the game."""
 
@@ -111,8 +111,7 @@ class GameMoved(Event):
     """Plies of a running game, as its slot has sent them together. Other processes receive those of watched games."""
 
     NOUNS = ("game",)
-    game: Name
-    """The game."""
+    game: GameId
     first: int
     """Number of the first of these plies; that of the game is 1."""
     plies: tuple[Ply, ...]
@@ -125,8 +124,7 @@ class GamePlies(BroadcastEvent):
 
     NOUNS = ("game",)
     TOPIC = Topic("games/{game}/plies", "new plies of a watched game, at most twenty batches a second")
-    game: Name
-    """The game."""
+    game: GameId
     attempt: Attempt
     """Number of this attempt at the game; do not mix plies of different attempts."""
     first: Annotated[int, Field(ge=1, le=MAX_PLIES)]
@@ -141,10 +139,8 @@ class GameSnapshot(BroadcastEvent):
 
     NOUNS = ("game",)
     TOPIC = Topic("games/{game}/snapshot", "a watched game so far: after a new request to watch it")
-    game: Name
-    """The game."""
-    tournament: Number
-    """Number of the tournament."""
+    game: GameId
+    tournament: TournamentId
     attempt: Attempt
     """Number of this attempt at the game."""
     plies: Annotated[tuple[ToldPly, ...], Field(max_length=MAX_PLIES)]
@@ -156,8 +152,7 @@ class GameWatched(BroadcastEvent):
     """A page or a stream shows a game: its plies are sent for the next 30 seconds. Other games are not sent."""
 
     TOPIC = Topic("games/{game}/watch", "a server requests the plies of a game")
-    game: Name
-    """The game."""
+    game: GameId
     is_new: bool = True
     """Whether the game is needed from its first ply on; false renews an earlier request."""
 
@@ -169,10 +164,8 @@ class GameEnded(BroadcastEvent):
     NOUNS = ("game", "tournament")
     TOPIC = Topic("tournaments/{tournament}/games", "every game that has ended", is_subject_in_payload=True)
     COPIES = (Topic("games/{game}/result", "the result of a watched game", is_subject_in_payload=True),)
-    game: Name
-    """The game."""
-    tournament: Number
-    """Number of the tournament."""
+    game: GameId
+    tournament: TournamentId
     winner: Winner | None
     """The winner; null for a void game."""
     termination: Word
@@ -200,8 +193,7 @@ class GameAborted(BroadcastEvent):
 
     NOUNS = ("game",)
     TOPIC = Topic("games/{game}/gone", "the game was aborted without a result")
-    game: Name
-    """The game."""
+    game: GameId
 
 
 GameEvent: TypeAlias = GameStarted | GameMoved | GamePlies | GameSnapshot | GameEnded | GameAborted
@@ -217,8 +209,7 @@ class TournamentChanged(BroadcastEvent):
 
     NOUNS = ("tournament",)
     TOPIC = Topic("tournaments/{tournament}/state", "state of the tournament")
-    tournament: Number
-    """Number of the tournament."""
+    tournament: TournamentId
     state: Word
     """scheduled, running, paused, draining, finished or cancelled."""
     problem: Text = ""
@@ -231,8 +222,7 @@ class TournamentPlanned(BroadcastEvent):
 
     NOUNS = ("tournament",)
     TOPIC = Topic("tournaments/{tournament}/rounds", "more games are planned")
-    tournament: Number
-    """Number of the tournament."""
+    tournament: TournamentId
     planned: Number
     """Number of new games."""
 
@@ -243,14 +233,16 @@ class EntrySuspended(BroadcastEvent):
 
     NOUNS = ("tournament",)
     TOPIC = Topic("tournaments/{tournament}/suspended", "a bot was suspended")
-    tournament: Number
-    """Number of the tournament."""
+    tournament: TournamentId
     version: Number
     """Number of the version."""
     name: Name
     """Name of the version."""
     reason: Text
     """Reason of the suspension."""
+
+
+# -- ratings -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -369,6 +361,16 @@ class CoordinatorWakeup(BroadcastEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotRequest(BroadcastEvent):
+    """A listener is new, or has missed events: send a snapshot of every running game that is watched."""
+
+    TOPIC = Topic("coordinator/snapshots", "a server requests the watched games", is_public=False)
+
+
+# -- games of people ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HumanActed(BroadcastEvent):
     """A human has started a game, or has made a move or another decision in it. This event is only a hint: the
     coordinator reads the action from the database.
@@ -376,31 +378,27 @@ class HumanActed(BroadcastEvent):
 
     NOUNS = ("game",)
     TOPIC = Topic("human_games/{game}/action", "a human has acted in a game", is_public=False)
-    game: Name
-    """The game."""
+    game: GameId
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotRequest(BroadcastEvent):
-    """A listener is new, or has missed events: send a snapshot of every running game that is watched."""
-
-    TOPIC = Topic("coordinator/snapshots", "a server requests the watched games", is_public=False)
+# -- slots -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotStarted(Event):
     """A slot has started a game; its coordinator confirms that with `GameStarted`."""
 
-    game: Name
-    """The game."""
+    game: GameId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlotFinished(Event):
     """A slot has finished a game: its result or void attempt is in the spool."""
 
-    game: Name
-    """The game."""
+    game: GameId
+
+
+# -- the broker --------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
