@@ -1,6 +1,6 @@
 """A small learned evaluation: its features and weights, and how they are stored.
 
-One layer of `HIDDEN` units sums a row of weights for every feature that is present (`referee.rules.rules.Features`).
+One layer of `HIDDEN` units sums a row of weights for every feature that is present (`referee.rules.features.Features`).
 The values of the units, clipped to 0..ACTIVATION_ONE, are weighted by one of two heads, that of the side to move. The
 weighted sum corrects the static score of the family. All numbers are integers, so a search finds the same on every
 machine. A move changes few features, so the sums are updated incrementally (NNUE: Yu Nasu, 2018, for shogi).

@@ -462,7 +462,7 @@ def test_a_user_has_the_best_ratings_of_their_bots_and_their_tournaments_by_name
     text = fetch(site, "/users/zoe?tournaments=name")[1]
     best = re.findall(r'class="tile" href="/bots/[^"]+">.*?<strong>([\d.−]+)', text, re.DOTALL)
     assert best
-    names = re.findall(r'<bdi class="name" title="([^"]+)"', text.partition("Organised tournaments")[2])
+    names = re.findall(r'<bdi class="name long" title="([^"]+)"', text.partition("Organised tournaments")[2])
     assert names == sorted(names)
     assert len(names) > 1
 
@@ -573,7 +573,7 @@ def test_the_list_of_games_is_narrowed(site: Site) -> None:
 
 def test_a_game_says_that_its_clocks_were_scaled(site: Site) -> None:
     text = " ".join(fetch(site, f"/games/{site.stage.forfeit}")[1].split())
-    assert "60+0.5, scaled to 75+0.625 by the speed of the machine (factor 1.25)" in text
+    assert "(<code>60+0.5</code>), scaled to 75+0.625 by the speed of the machine (factor 1.25)" in text
     assert "scaled to" not in fetch(site, f"/games/{site.stage.finished['loa']}")[1]
 
 
