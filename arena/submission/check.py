@@ -23,7 +23,8 @@ from protocol.capabilities import Capabilities
 from protocol.negotiation import Ineligible
 from referee.bot.file import FILE
 from referee.check.check import check
-from referee.check.report import MOVE_TIMES_MS, CheckReport
+from referee.check.report import CheckReport
+from referee.check.timing import MOVE_TIMES_MS
 from referee.game.spec import BotSpec
 from referee.play.player import negotiate_options
 from referee.rules import load

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from protocol.capabilities import CLOCKS_OPTION, shorten_movetime
 from referee.check.examinee import BotUnderTest, Unfit
-from referee.check.report import MOVE_TIMES_MS
+from referee.check.timing import MOVE_TIMES_MS
 from referee.game.failure import BotError
 from referee.play.player import legal_line
 from referee.rules.core import Termination

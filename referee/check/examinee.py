@@ -11,7 +11,8 @@ from protocol.capabilities import Capabilities
 from referee.bot.bot import LocalBot
 from referee.bot.seat import Thought
 from referee.check.cause import FOREIGN_GREETINGS, Cause, Evidence, cause_of, has_ended, is_late
-from referee.check.report import MOVE_TIMES_MS, CheckReport, CheckStep
+from referee.check.report import CheckReport, CheckStep
+from referee.check.timing import MOVE_TIMES_MS
 from referee.game.failure import BotError
 from referee.game.history import GameHistory
 from referee.game.record import Ply

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import referee.check.check as checking
 from referee.bot.file import read_bot_file
 from referee.bot.file_writer import saved_capabilities
-from referee.check import ability
+from referee.check import ability, requirement
 from referee.check.check import check
 from referee.check.report import CheckReport
 from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, read_time_control
@@ -151,7 +150,7 @@ def test_a_check_of_a_slow_bot_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """Legal moves are asked for a while, then once in every further variant."""
     details = [step.detail for step in examined(habit(), "standard", "pijersi-36#1").steps if "legal" in step.name]
     assert details == ["12 positions, 12 legal moves"] * 2
-    monkeypatch.setattr(checking, "LEGAL_S", -1.0)
+    monkeypatch.setattr(requirement, "LEGAL_S", -1.0)
     details = [step.detail for step in examined(habit(), "standard", "pijersi-36#1").steps if "legal" in step.name]
     assert details == ["1 positions, 1 legal moves"] * 2
 

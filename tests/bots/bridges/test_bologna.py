@@ -26,6 +26,7 @@ from bots.bridges.writable_folder import writable_folder
 from bots.sdk.clock import Clock
 from protocol.messages import Go, IsReady, SetPosition, Ugi, UgiResult
 from referee.bot.argument import read_bot
+from referee.check import requirement
 from referee.check.check import check
 from referee.check.probe import Candidate, GameConditions, IneligibleError, probe
 from referee.game.record import GameRecord
@@ -199,9 +200,9 @@ def test_bridge_with_a_position_that_continues_keeps_the_client(ports: None) -> 
 def test_check_of_a_client_asks_every_question_of_a_new_process(monkeypatch: pytest.MonkeyPatch) -> None:
     if not has_networks():
         pytest.skip("no network namespaces here")
-    monkeypatch.setattr(checking, "LEGAL_S", 0.0)
+    monkeypatch.setattr(requirement, "LEGAL_S", 0.0)
     monkeypatch.setattr(checking, "ABILITIES", ())
-    monkeypatch.setattr(checking, "MOVE_TIMES_MS", (50, 1000, checking.MOVE_TIMES_MS[-1]))
+    monkeypatch.setattr(requirement, "MOVE_TIMES_MS", (50, 1000, requirement.MOVE_TIMES_MS[-1]))
     report = check(threads(), [ASHTON], Sandbox("none"), LIMITS, move_ms=2000)
     assert report.is_fit, report.fault
     assert not report.capabilities.clocks

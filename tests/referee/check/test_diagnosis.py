@@ -13,10 +13,9 @@ from types import SimpleNamespace
 
 import pytest
 
-import referee.check.check as checking
 from referee.bot.argument import read_bot
 from referee.bot.bot import LocalBot
-from referee.check import ability
+from referee.check import ability, requirement
 from referee.check.cause import Evidence, cause_of
 from referee.check.check import check
 from referee.check.examinee import BotUnderTest
@@ -44,8 +43,8 @@ USUAL = {"ugi": "print('ugiok')", "isready": "print('readyok')", "go": "print('b
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "FIRST_TIMEOUT_MS", 1500)
-    monkeypatch.setattr(checking, "_FIRST_MOVE_MS", (50, 100))
+    monkeypatch.setattr(requirement, "FIRST_TIMEOUT_MS", 1500)
+    monkeypatch.setattr(requirement, "_FIRST_MOVE_MS", (50, 100))
     monkeypatch.setattr(ability, "ANSWER_TIMEOUT_MS", 300)
 
 
@@ -265,7 +264,7 @@ def test_check_of_a_broken_program_names_its_cause(
     case: Broken, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not case.is_silent:
-        monkeypatch.setattr(checking, "FIRST_TIMEOUT_MS", PATIENT.move_ms)
+        monkeypatch.setattr(requirement, "FIRST_TIMEOUT_MS", PATIENT.move_ms)
     report = examined(script(tmp_path, case.text), case)
     assert not report.is_fit
     assert report.fault == report.steps[-1], "nothing comes after the cause"
@@ -372,9 +371,9 @@ def test_bot_that_is_ready_at_once_is_not_charged_the_loading_of_the_rules(
         passed_s.append(1000.0)
         return really(*arguments)  # type: ignore[arg-type]
 
-    really, passed_s = checking.negotiate, list[float]()
-    monkeypatch.setattr(checking, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + sum(passed_s)))
-    monkeypatch.setattr(checking, "negotiate", slowly)
+    really, passed_s = requirement.negotiate, list[float]()
+    monkeypatch.setattr(requirement, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + sum(passed_s)))
+    monkeypatch.setattr(requirement, "negotiate", slowly)
     step = next(step for step in examined(script(tmp_path, program())).steps if step.name == READY)
     ready_ms = int(step.detail.split()[2])
     assert ready_ms < 1_000_000
@@ -428,7 +427,7 @@ def test_cause_of_an_illegal_choice_by_the_rules_of_the_course_names_the_filter(
 def test_check_of_a_bridged_program_that_takes_a_second_passes_and_is_late_if_it_takes_too_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checking, "FIRST_TIMEOUT_MS", 15_000)  # the first of these answers does come
+    monkeypatch.setattr(requirement, "FIRST_TIMEOUT_MS", 15_000)  # the first of these answers does come
     file = tmp_path / "slow.sh"
     file.write_text('#!/bin/sh\nread p\nread m\nsleep 0.6\nset -- $m\necho "$1"\n')
     file.chmod(0o755)
@@ -439,7 +438,7 @@ def test_check_of_a_bridged_program_that_takes_a_second_passes_and_is_late_if_it
     assert 600 <= (report.timing.fit_from_ms or 0) <= 5000
     assert report.capabilities.stop
     file.write_text("#!/bin/sh\nexec sleep 60\n")
-    monkeypatch.setattr(checking, "FIRST_TIMEOUT_MS", 1500)
+    monkeypatch.setattr(requirement, "FIRST_TIMEOUT_MS", 1500)
     late = check(spec, [ruleset], NONE, limits, move_ms=300)
     assert late.fault
     assert late.fault.detail.startswith("time: no bestmove")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from referee.check.report import MOVE_TIMES_MS, Timing, find_timing
+from referee.check.timing import MOVE_TIMES_MS, Timing, find_timing
 
 LADDERS = [(*(ms for ms in MOVE_TIMES_MS if ms < most), most) for most in (2700, 3000, 5000, 15_000, 60_000)]
 
