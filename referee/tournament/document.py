@@ -5,11 +5,8 @@ A tournament is made from one document. A schedule is made from a template: a do
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields as fields_of
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
@@ -21,9 +18,10 @@ from referee.game.spec import Adjudication, BotLimits, Pondering, TimeControl, r
 from referee.game.unplayed import SUSPEND_AFTER
 from referee.ratings.trueskill import PoolKind, pool_of
 from referee.rules import families, family_named, load
-from referee.rules.core import ParseError, UnknownNameError, value_text
+from referee.rules.core import value_text
 from referee.rules.rules import Ruleset
 from referee.tournament import formats
+from referee.tournament.contradictions import contradictions
 from referee.tournament.formats import DEFAULT, format_named
 from referee.tournament.formats.format import Format, NoSettings
 from referee.tournament.handicap import EngineOptions, Handicap
@@ -32,6 +30,8 @@ from referee.tournament.part import Part, SettingsError
 from referee.tournament.seeding import labels_of
 from referee.validation import Misfit, misfits
 
+MAX_GAMES = 100_000
+"""Games of one pairing at most."""
 MAX_BOOK_LINES = 2000
 """Lines of an opening book at most."""
 Word = Annotated[str, Field(min_length=1, max_length=120)]
@@ -111,10 +111,6 @@ class Recurrence(Part):
     """Time zone of `cron`, such as `Europe/Paris`."""
     catch_up: Literal["skip", "once", "all"] = "once"
     """Tournaments to create for times missed while the server was down: none (`skip`), the last (`once`) or `all`."""
-
-
-MAX_GAMES = 100_000
-"""Games of one pairing at most."""
 
 
 class _Document(Part):
@@ -227,6 +223,7 @@ class _Document(Part):
 
     @model_validator(mode="after")
     def _defaults_that_depend_on_others(self) -> Self:
+        # Written to `__dict__`, since a document is frozen, and pydantic ignores a copy that the validator returns.
         if self.handicaps and "rated" not in self.model_fields_set:
             self.__dict__["rated"] = False
         is_open = self.sides == "random" or any(handicap.rule_options for handicap in self.handicaps)
@@ -285,10 +282,7 @@ class _Document(Part):
     @property
     def game_limits(self) -> BotLimits:
         """Limits of bots for the referee."""
-        known = {item.name for item in fields_of(BotLimits)}
-        return replace(
-            BotLimits(), **{name: value for name, value in self.limits.model_dump().items() if name in known}
-        )
+        return BotLimits(**self.limits.model_dump())
 
     def as_json(self) -> dict[str, Any]:
         """Return the document as stored: plain data with defaults."""
@@ -348,7 +342,7 @@ def _read(
     """
     try:
         settings = validate(dict(document))
-        return settings, _contradictions(settings)
+        return settings, contradictions(settings)
     except ValidationError as error:
         faults = misfits(error, Document)
     unread = {fault.field.partition(".")[0] for fault in faults}
@@ -360,7 +354,7 @@ def _read(
         placeholders["entries"] = {"all": True}
     valid = {name: value for name, value in document.items() if name not in unread}
     rest = Document.model_validate(placeholders | valid)
-    return None, faults + [fault for fault in _contradictions(rest) if fault.field.partition(".")[0] not in unread]
+    return None, faults + [fault for fault in contradictions(rest) if fault.field.partition(".")[0] not in unread]
 
 
 _DEPENDENT = {
@@ -369,86 +363,3 @@ _DEPENDENT = {
     "entries": ("handicaps",),
 }
 """Keys that cannot be checked if another key is invalid."""
-
-
-def _contradictions(document: Document) -> list[Misfit]:
-    """Return the faults of keys that are valid alone, but not with the rules or with other keys."""
-    return [*_unknown(document), *_contrary(document)]
-
-
-def _unknown(document: Document) -> Iterator[Misfit]:
-    """Yield a fault for each key whose value the rules or the referee do not accept."""
-    for field, look in (
-        ("variant", lambda: document.ruleset.config),
-        ("time_control", lambda: document.control),
-        ("adjudication", lambda: document.game_adjudication),
-    ):
-        try:
-            look()
-        except UnknownNameError as error:
-            is_option = error.what.startswith(("option", "value"))
-            yield Misfit("rule_options" if is_option else error.what.split(" ")[0], str(error), near=error.near)
-        except (ParseError, ValueError) as error:
-            yield Misfit(field, str(error))
-
-
-def _contrary(document: Document) -> Iterator[Misfit]:
-    """Yield a fault for each key that contradicts the format or another key."""
-    system = document.system
-    if not system.uses_games and document.games != 2:
-        yield Misfit("games", f"a {system.name} is played pair by pair", f"set {system.table}.games for all of them")
-    for name, other in formats.formats().items():
-        for key in other.keys:
-            if other is not system and getattr(document, key) is not None:
-                yield Misfit(key, f"is for format {name} only", "leave it out")
-    yield from system.faults(document)
-    if document.scale_time_control:
-        yield from _contrary_clocks(document)
-    yield from _contrary_entries(document)
-    if document.schedule is not None and document.start_time is not None:
-        yield Misfit("start_time", "a recurring tournament starts at the times of its schedule", "leave it out")
-
-
-def _contrary_clocks(document: Document) -> Iterator[Misfit]:
-    """Yield the faults of `scale_time_control`: it suits neither a time control without a clock nor remote bots."""
-    with contextlib.suppress(ParseError):  # an invalid time control has its own fault
-        if document.control.move_ms is None:
-            problem = f"{document.time_control} has no clock to scale"
-            yield Misfit("scale_time_control", problem, "leave it out")
-    if document.pool == "remote":
-        problem = "the speed of a remote bot's machine is unknown"
-        yield Misfit("scale_time_control", problem, "leave it out")
-
-
-def _contrary_entries(document: Document) -> Iterator[Misfit]:
-    """Yield the faults of entries that contradict the format, and of handicaps that contradict other keys."""
-    if not document.entries.bots and not document.entries.has_query:
-        yield Misfit("entries", "has no bots", "name bots, or set top, all or newest")
-    if document.handicaps and document.rated:
-        yield Misfit("rated", "games with handicaps cannot be rated", "write rated = false")
-    yield from _contrary_handicaps(document)
-
-
-def _contrary_handicaps(document: Document) -> Iterator[Misfit]:
-    """Yield the faults of handicaps: unknown bots, rule options or sides, and openings that do not suit their rules."""
-    entries = document.entries
-    for handicap in document.handicaps:
-        for name in (handicap.bot, handicap.against or handicap.bot):
-            if name not in entries.labels:
-                yield Misfit("handicaps", f"{name} is not in entries.bots", "write it there in the same way")
-        if not handicap.rule_options:
-            continue
-        if document.opening_lines or not document.openings.startswith(("none", "setups:", "fair:")):
-            problem = "the moves of openings may be illegal by the rules of a handicap"
-            yield Misfit("openings", problem, 'write openings = "none"')
-        try:
-            ruleset = document.ruleset
-            for option, value in handicap.rule_options.items():
-                ruleset.rules.option(option).read(value)
-        except UnknownNameError as error:
-            yield Misfit("handicaps", str(error), near=error.near)
-        except ParseError:  # an invalid variant has its own fault
-            continue
-        if handicap.side is not None and ruleset.side_named(handicap.side) is None:
-            names = " or ".join(name.lower() for name in ruleset.sides)
-            yield Misfit("handicaps", f"no side {handicap.side!r}", f"write {names}, first or second")
