@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from referee.rules.pijersi.state import HALF, NO_CAPTURE_LIMIT, PHASE, ROLES, SWAP, SWAPPING, pieces_of
-from referee.rules.pijersi.tables import CELL_NAMES, coordinates
+from referee.rules.pijersi.state import HALF, NO_CAPTURE_LIMIT, PHASE, ROLE_NAMES, ROLES, SWAP, SWAPPING, pieces_of
+from referee.rules.pijersi.tables import CELL_NAMES, coordinates, swap_cells, turn_cells
 from referee.rules.rules import Board, Cell, Config, Effect, Mark, Piece, State
 
-_NAMES = dict(zip(ROLES, ("rock", "paper", "scissors", "wise"), strict=True))
 _GLYPHS = dict(zip(ROLES, "●■✂★", strict=True))
 _OUTLINES = dict(zip(ROLES, "○□✄☆", strict=True))
 
 PIECES = (
-    *(Piece(role, f"white {_NAMES[role]}", "first", _OUTLINES[role]) for role in ROLES),
-    *(Piece(role.lower(), f"black {_NAMES[role]}", "second", _GLYPHS[role]) for role in ROLES),
+    *(Piece(role, f"white {ROLE_NAMES[role]}", "first", _OUTLINES[role]) for role in ROLES),
+    *(Piece(role.lower(), f"black {ROLE_NAMES[role]}", "second", _GLYPHS[role]) for role in ROLES),
 )
 
 MARKS = (
@@ -45,21 +44,22 @@ def _count(pieces: dict[str, str], white: bool) -> str:
 def effect(code: int, before: State, after: State, config: Config) -> Effect:
     """Describe what a turn stacks, unstacks, takes or swaps."""
     if code >= SWAP:
-        return Effect("swaps two cubes" if code >> 6 & 63 != code & 63 else "swaps nothing")
-    start, mid, third = CELL_NAMES[code >> 12], CELL_NAMES[code >> 6 & 63], code & 63
-    end = CELL_NAMES[third - 1] if third else mid
+        low, high = swap_cells(code)
+        return Effect("swaps two cubes" if low != high else "swaps nothing")
+    start, mid, last = turn_cells(code)
+    end = last or mid
     stood = pieces_of(before)
     own = stood[start].isupper()
 
     def landing(words: str, cell: str) -> str:
         met = "" if cell == start else stood.get(cell, "")
         if not met or met.isupper() == own:
-            return words if not met or "stack" in words.split() else f"{words}, onto {_NAMES[met.upper()]}"
-        return f"{words}, takes {' on '.join(_NAMES[cube.upper()] for cube in reversed(met))}"
+            return words if not met or "stack" in words.split() else f"{words}, onto {ROLE_NAMES[met.upper()]}"
+        return f"{words}, takes {' on '.join(ROLE_NAMES[cube.upper()] for cube in reversed(met))}"
 
     friend = stood.get(mid, "")
     is_joined = mid != start and len(friend) == 1 and friend.isupper() == own
-    if not third:
+    if not last:
         return Effect(f"stacks on {mid}" if is_joined else landing("", mid).removeprefix(", "))
     if mid == start:
         return Effect(landing(f"unstacks to {end}", end))
@@ -76,10 +76,10 @@ def move_input(code: int, state: State) -> tuple[tuple[str, ...], ...]:
     If both are possible, the page asks which one is meant.
     """
     if code >= SWAP:
-        first, second = CELL_NAMES[code >> 6 & 63], CELL_NAMES[code & 63]
+        first, second = swap_cells(code)
         return ((first, second), (second, first)) if first != second else ((),)
-    start, mid, third = CELL_NAMES[code >> 12], CELL_NAMES[code >> 6 & 63], code & 63
-    end = CELL_NAMES[third - 1] if third else mid
+    start, mid, last = turn_cells(code)
+    end = last or mid
     return ((start, end),) if mid in (start, end) else ((start, mid, end),)
 
 

@@ -9,7 +9,7 @@ import re
 
 from referee.rules.core import ParseError
 from referee.rules.pijersi.state import BOTTOMS, FULL, HALF, PHASE, SWAP, SWAPPING, pieces_of, state_of
-from referee.rules.pijersi.tables import CELL_NAMES, CELL_NUMBERS, ROW_LENGTHS, ROWS
+from referee.rules.pijersi.tables import CELL_NUMBERS, ROW_LENGTHS, ROWS, swap_cells, turn_cells
 from referee.rules.rules import Config, Notation, State
 
 _CELL = "[a-g][1-7]"
@@ -267,26 +267,24 @@ def read_move(text: str, state: State, config: Config) -> int:
 def write_move(code: int) -> str:
     """Return the canonical text of a code."""
     if code >= SWAP:
-        low, high = code >> 6 & 63, code & 63
-        return "()" if low == high else f"({CELL_NAMES[low]}{CELL_NAMES[high]})"
-    third = code & 63
-    return CELL_NAMES[code >> 12] + CELL_NAMES[code >> 6 & 63] + (CELL_NAMES[third - 1] if third else "")
+        low, high = swap_cells(code)
+        return "()" if low == high else f"({low}{high})"
+    return "".join(turn_cells(code))
 
 
 def display_move(code: int, state: State, config: Config) -> str:
     """Return the move as people write it: `-` moves a cube, `=` a stack, `!` captures."""
     if code >= SWAP:
         return write_move(code)
-    start, mid, third = CELL_NAMES[code >> 12], CELL_NAMES[code >> 6 & 63], code & 63
+    start, mid, end = turn_cells(code)
     foe = 4 - 4 * (int(state[PHASE]) & 1)
     enemies = sum(int(state[foe + role]) for role in range(4))
 
     def landing(cell: str) -> str:
         return f"{cell}!" if enemies >> CELL_NUMBERS[cell] & 1 else cell
 
-    if not third:
+    if not end:
         return f"{start}-{landing(mid)}"
-    end = CELL_NAMES[third - 1]
     if mid == start:
         return f"{start}-{landing(end)}"
     if _is_own_single(state, mid):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from referee.rules.pijersi.state import ROLES, SWAP, pieces_of
-from referee.rules.pijersi.tables import CELL_NAMES, CELL_NUMBERS, coordinates
+from referee.rules.pijersi.state import ROLE_NAMES, SWAP, pieces_of
+from referee.rules.pijersi.tables import CELL_NUMBERS, coordinates, turn_cells
 from referee.rules.rules import Config, State
 
-_NAMES = dict(zip(ROLES, ("rock", "paper", "scissors", "wise"), strict=True))
 _TAKES = {"R": "S", "S": "P", "P": "R"}
 
 
@@ -15,13 +14,13 @@ def refuse(code: int, state: State, config: Config) -> str:
     if code >= SWAP:
         return ""
     pieces = pieces_of(state)
-    start, mid, third = CELL_NAMES[code >> 12], CELL_NAMES[code >> 6 & 63], code & 63
-    end = CELL_NAMES[third - 1] if third else mid
+    start, mid, last = turn_cells(code)
+    end = last or mid
     held, met = pieces[start], pieces.get(mid, "")
     is_joined = mid not in (start, end) and len(met) == 1 and met.isupper() == held.isupper()
-    if third and not is_joined and len(held) == 1:
+    if last and not is_joined and len(held) == 1:
         return f"no stack is on {start}"
-    if not third or mid == start:
+    if not last or mid == start:
         return _refuse_cube(held[-1], start, end, pieces)
     if is_joined:
         left = pieces | {start: held[:-1], mid: met + held[-1]}
@@ -57,7 +56,7 @@ def _refuse_capture(cube: str, met: str) -> str:
     top = met[-1:].upper()
     if not top or _TAKES.get(cube.upper()) == top:
         return ""
-    return f"{_NAMES[cube.upper()]} cannot take {_NAMES[top]}"
+    return f"{ROLE_NAMES[cube.upper()]} cannot take {ROLE_NAMES[top]}"
 
 
 def _distance(start: str, end: str) -> int:

@@ -27,12 +27,17 @@ KEY_SIZE = PHASE + 1
 SWAPPING = 2
 
 SWAP = 1 << 18
-"""The code of the pass in the swap phase, and the base of all swaps; codes of turns are smaller."""
+"""The code of the pass in the swap phase, and the base of all swaps; codes of turns are smaller.
+
+A turn is `start << 12 | mid << 6 | end + 1`, with 0 in place of `end + 1` for a turn of two cells. A swap is
+`SWAP | low << 6 | high`, the numbers of its two cells; those of the pass are equal.
+"""
 
 NO_CAPTURE_LIMIT, REPETITION, SWAP_PHASE = range(3)
 """Indices in a `Config`."""
 
 ROLES = "RPSW"
+ROLE_NAMES = dict(zip(ROLES, ("rock", "paper", "scissors", "wise"), strict=True))
 
 
 def side(state: State, config: Config) -> int:

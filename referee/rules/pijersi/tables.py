@@ -42,6 +42,17 @@ def coordinates(cell: int) -> tuple[int, int]:
     return 2 * column + (row % 2 == 0), row
 
 
+def turn_cells(code: int) -> tuple[str, str, str]:
+    """Return the names of the start, middle and end of a turn; the end is empty for a turn of two cells."""
+    third = code & 63
+    return CELL_NAMES[code >> 12], CELL_NAMES[code >> 6 & 63], CELL_NAMES[third - 1] if third else ""
+
+
+def swap_cells(code: int) -> tuple[str, str]:
+    """Return the names of the two cells of a swap; those of the pass are equal."""
+    return CELL_NAMES[code >> 6 & 63], CELL_NAMES[code & 63]
+
+
 _PLACES = {coordinates(cell): cell for cell in range(CELL_COUNT)}
 _VECTORS = ((-1, -1), (1, -1), (-2, 0), (2, 0), (-1, 1), (1, 1))
 
