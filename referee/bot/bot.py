@@ -45,7 +45,7 @@ from protocol.parser import parse_bot_line
 from protocol.session import RefereeSession
 from protocol.turn import SessionState, Stray
 from referee.bot.process import Process
-from referee.bot.seat import LAST_LINES, UNKNOWN_MS, Overshoot, Thought
+from referee.bot.seat import LAST_LINES, Overshoot, Thought
 from referee.bot.turn import Turn
 from referee.bot.wire import Wire
 from referee.game.failure import BotError, SandboxError
@@ -94,7 +94,7 @@ class LocalBot:
         """Options that the bot was sent for the rules of its last game; a game by other rules resets them."""
         self.grace_ms = limits.grace_ms
         """How long to wait for an answer after its time is up."""
-        self.overshoot = overshoot or expected_of(spec)
+        self.overshoot = overshoot or Overshoot.expected(spec)
         self.has_answered = False
         """Whether this process has answered a move time; before its first answer it may have to load."""
         self.on_wait: Callable[[], None] | None = None
@@ -168,6 +168,8 @@ class LocalBot:
     def hear_offer(self) -> None:
         """Do nothing: bots do not receive draw offers."""
 
+    # The turn in the game, for the limits on pondering. `session.begin_turn` and `session.end_turn` in `think`
+    # advance the state of the protocol from `go` to `bestmove`.
     def begin_turn(self, _side: int) -> None:
         """Lift the limits on pondering: the bot is to move."""
         if limiter := self.process.ponder_limiter:
@@ -200,28 +202,6 @@ class LocalBot:
         self.wire.drain()
         self.process.is_sound = False
         return not self.process.is_running
-
-    def _lines(self, deadline_ns: int, stage: str) -> Iterator[bytes]:
-        """Yield the bot's lines; end at the deadline plus the referee's own delay, even if more lines keep coming."""
-        wire = self.wire
-        while (line := wire.line(deadline_ns + wire.held_ns, stage)) is not None:
-            yield line
-            if wire.arrived_ns - wire.lag_ns - wire.held_ns > deadline_ns:
-                return
-
-    def _expect(self, kind: type[Message], deadline_ms: int, stage: str, silent: Termination) -> None:
-        """Read until a message of class `kind` arrives. Raises BotError with termination `silent` at the deadline."""
-        deadline_ns = self.wire.start_clock() + deadline_ms * _MS
-        for line in self._lines(deadline_ns, stage):
-            if isinstance(self._receive(line, stage), kind):
-                return
-        raise self.process.failed(silent, f"no answer to {stage} in {deadline_ms / 1000:g} s")
-
-    def _receive(self, line: bytes, stage: str) -> Message | Stray:
-        try:
-            return self.session.receive(line)
-        except ProtocolError as error:
-            raise self.process.failed(Termination.PROTOCOL_ERROR, f"{error}, {stage}") from None
 
     def greet(self) -> None:
         """Send `ugi` if the handshake has not begun; do not wait. Raises BotError."""
@@ -361,6 +341,28 @@ class LocalBot:
         info = summary(_read_infos(lines)) if lines else None
         return Thought(move, offer, elapsed / _MS, lag / _MS, info, code, lines)
 
+    def _lines(self, deadline_ns: int, stage: str) -> Iterator[bytes]:
+        """Yield the bot's lines; end at the deadline plus the referee's own delay, even if more lines keep coming."""
+        wire = self.wire
+        while (line := wire.line(deadline_ns + wire.held_ns, stage)) is not None:
+            yield line
+            if wire.arrived_ns - wire.lag_ns - wire.held_ns > deadline_ns:
+                return
+
+    def _expect(self, kind: type[Message], deadline_ms: int, stage: str, silent: Termination) -> None:
+        """Read until a message of class `kind` arrives. Raises BotError with termination `silent` at the deadline."""
+        deadline_ns = self.wire.start_clock() + deadline_ms * _MS
+        for line in self._lines(deadline_ns, stage):
+            if isinstance(self._receive(line, stage), kind):
+                return
+        raise self.process.failed(silent, f"no answer to {stage} in {deadline_ms / 1000:g} s")
+
+    def _receive(self, line: bytes, stage: str) -> Message | Stray:
+        try:
+            return self.session.receive(line)
+        except ProtocolError as error:
+            raise self.process.failed(Termination.PROTOCOL_ERROR, f"{error}, {stage}") from None
+
     def _answer(
         self, turn: Turn, allowance_ms: float | None, known: Mapping[bytes, int]
     ) -> tuple[str | None, int | None, str | None, Sequence[bytes]]:
@@ -429,12 +431,6 @@ class LocalBot:
         except BotError as error:
             return error
         return failed(Termination.STALLED, f"{asked}; nor in {self.grace_ms} ms more")
-
-
-def expected_of(spec: BotSpec) -> Overshoot:
-    """Return the expected overshoot of a bot that has not answered yet: as a check found it, else the default."""
-    known = Capabilities.from_json(spec.capabilities)
-    return Overshoot(known.overshoot_ms or UNKNOWN_MS, known.first_overshoot_ms)
 
 
 def _read_infos(lines: Sequence[bytes]) -> Iterator[Info]:

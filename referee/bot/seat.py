@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 from protocol.capabilities import Capabilities
 from protocol.messages import Info, RefereeMessage, UgiResult
@@ -42,6 +42,12 @@ class Overshoot:
         self._answers: deque[float] = deque(maxlen=ANSWERS)
         self._expected_ms = self._worst_ms = self.usual_ms = expected_ms
         self._first_ms = first_ms
+
+    @classmethod
+    def expected(cls, spec: BotSpec) -> Self:
+        """Return the expected overshoot of a bot that has not answered yet: as a check found it, else the default."""
+        known = Capabilities.from_json(spec.capabilities)
+        return cls(known.overshoot_ms or UNKNOWN_MS, known.first_overshoot_ms)
 
     def at_worst_ms(self, *, is_first: bool) -> float:
         """Return a bound that the next overshoot seldom exceeds; `is_first`: that of the first answer of a process."""

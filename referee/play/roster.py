@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from cachetools import LRUCache
 
-from referee.bot.bot import LocalBot, expected_of
+from referee.bot.bot import LocalBot
 from referee.bot.seat import Overshoot, Seat
 from referee.game.spec import BotLimits, BotSpec, Pondering
 from referee.rules.core import UnknownNameError
@@ -105,7 +105,7 @@ class Roster:
         """Return how late a bot answers: as measured so far, for a new bot as expected."""
         overshoot = self._overshoots.get(_key(spec))
         if overshoot is None:
-            overshoot = self._overshoots[_key(spec)] = expected_of(spec)
+            overshoot = self._overshoots[_key(spec)] = Overshoot.expected(spec)
         return overshoot
 
     def rename(self, bot: LocalBot, spec: BotSpec) -> None:

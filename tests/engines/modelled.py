@@ -14,8 +14,7 @@ from bots.samples.champion import INCREMENT_SHARE, MOVES_TO_GO, MOVES_TO_GO_SUDD
 from bots.sdk.clock import Clock
 from protocol.capabilities import Capabilities
 from protocol.messages import Go
-from referee.bot.bot import expected_of
-from referee.bot.seat import Thought
+from referee.bot.seat import Overshoot, Thought
 from referee.game.failure import BotError
 from referee.game.record import GameRecord
 from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl
@@ -87,7 +86,7 @@ class Modelled:
     def __post_init__(self) -> None:
         self.limits = BotLimits()
         self.capabilities = Capabilities(clocks=self.habit.has_clocks)
-        self.overshoot = expected_of(self.spec)
+        self.overshoot = Overshoot.expected(self.spec)
         self.has_answered = self.has_moved = False
         self.options: dict[str, Any] = {}
         self.families: tuple[str, ...] = ()
