@@ -63,9 +63,12 @@ QUIT_TIMEOUT_S = 2.0
 NO_MOVE = frozenset({"", "------", "(none)", "none", "null", "wtf", "0000"})
 """What engines write instead of a move if they have none."""
 KNOWN = frozenset({"id", "option", "ugiok", "readyok", "info", "bestmove", "response"})
+"""Verbs of the lines that engines send."""
 TYPES = frozenset({"check", "spin", "combo", "string", "button"})
+"""Types of options."""
 OPTION = re.compile(r"option\s+name\s+(?P<name>.+?)\s+type\s+(?P<type>\S+)(?P<rest>.*)$")
 COMPLAINT = re.compile(r"(?i)unknown|error|invalid|no such")
+"""What an engine writes that rejects `setoption`."""
 NUMBER = re.compile(r"\b(default|min|max)\s+(-?\d+)")
 
 ADVICE = {
@@ -245,22 +248,28 @@ class Engine:
         said = self.errors.decode("utf-8", "replace").strip().splitlines()
         return f"{words}; its last message: {said[-1][:200]}" if said else words
 
-    def other_processes(self) -> list[int]:
-        """List the living processes that the engine started, regardless of their present parent; Linux only."""
-        mark, others = f"{MARK}={id(self)}".encode(), []
+    def processes(self) -> list[int]:
+        """List the living processes of the engine: those that it started, regardless of their present parent, and their
+        descendants, regardless of their environment; Linux only.
+        """
+        mark, parents, pids = f"{MARK}={id(self)}".encode(), {}, []
         for folder in Path("/proc").glob("[0-9]*"):
-            pid = int(folder.name)
-            with contextlib.suppress(OSError):
-                if mark in (folder / "environ").read_bytes().split(b"\0") and _stat(pid) and pid != self.process.pid:
-                    others.append(pid)
-        return others
+            if words := _stat(pid := int(folder.name)):
+                parents[pid] = int(words[1])
+                is_engine = pid == self.process.pid and self.process.poll() is None
+                with contextlib.suppress(OSError):
+                    if is_engine or mark in (folder / "environ").read_bytes().split(b"\0"):
+                        pids.append(pid)
+        for ancestor in pids:
+            pids += [child for child, parent in parents.items() if parent == ancestor and child not in pids]
+        return pids
 
     def close(self) -> None:
         """Kill all processes of the engine, wait for its end, and close its pipes."""
         with contextlib.suppress(OSError):
             # The group at one moment; processes that left it are found by their environment.
             os.killpg(self.process.pid, signal.SIGKILL)
-        for pid in self.other_processes():
+        for pid in self.processes():
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         self.process.kill()
@@ -280,18 +289,6 @@ def _stat(pid: int) -> list[str]:
     except OSError:
         return []
     return words if words and words[0] not in "ZX" else []
-
-
-def process_tree(pid: int) -> list[int]:
-    """List `pid` and its living descendants; Linux only, empty elsewhere."""
-    parents = {}
-    for folder in Path("/proc").glob("[0-9]*"):
-        if words := _stat(int(folder.name)):
-            parents[int(folder.name)] = int(words[1])
-    tree = [pid] if pid in parents else []
-    for ancestor in tree:
-        tree += [child for child, parent in parents.items() if parent == ancestor]
-    return tree
 
 
 class UgiReport:
@@ -327,9 +324,11 @@ class UgiReport:
 class EngineSession:
     """A session with one process of the engine; it checks every line that the engine writes."""
 
-    def __init__(self, engine: Engine, report: UgiReport, given: argparse.Namespace) -> None:
-        self.engine, self.report, self.timeout_s = engine, report, float(given.patience)
-        self.family, self.legal = given.family, frozenset(given.legal.split())
+    def __init__(
+        self, engine: Engine, report: UgiReport, *, timeout_s: float, family: str = "", legal: str = ""
+    ) -> None:
+        self.engine, self.report, self.timeout_s = engine, report, timeout_s
+        self.family, self.legal = family, frozenset(legal.split())
         self.options: list[tuple[str, str, str]] = []
         self.next_check = 0.0
         self.send = engine.send
@@ -347,15 +346,12 @@ class EngineSession:
             raise StopError
         if time.monotonic() < self.next_check:
             return
-        # A check reads a file for every process of the machine, so lines that come fast do not each cause one.
-        self.next_check = time.monotonic() + 0.05
-        first = self.engine.process.pid
         memory = count = 0
-        for words in filter(None, map(_stat, process_tree(first))):
+        for words in filter(None, map(_stat, self.engine.processes())):
             # Resident pages and threads are the fields 24 and 20 of the man page; these words begin with field 3.
             memory += int(words[21]) * os.sysconf("SC_PAGE_SIZE")
             count += int(words[17])
-        is_stopped = (_stat(first) or "?")[0] == "T"
+        is_stopped = (_stat(self.engine.process.pid) or "?")[0] == "T"
         for name, is_so, seen in (
             ("stops-itself", is_stopped, "the process is stopped"),
             ("too-much-memory", memory > MAX_MEMORY_BYTES, f"{memory / 2**20:.0f} MiB"),
@@ -363,6 +359,9 @@ class EngineSession:
         ):
             if is_so:
                 raise self.report.stop(name, seen)
+        # A check reads files for every process of the machine, which takes long on a busy one. Counted from its end, so
+        # that lines that come fast do not each cause one.
+        self.next_check = time.monotonic() + 0.05
 
     def wait(self, verb: str, times: int = 1) -> Line:
         """Return the next line that begins with `verb`; check the lines before it. Raises as `receive`."""
@@ -482,9 +481,18 @@ class Checker:
     check.
     """
 
-    def __init__(self, command: Sequence[str], given: argparse.Namespace, report: UgiReport) -> None:
-        self.command, self.given, self.report = command, given, report
-        self.line: list[str] = given.line.split()
+    def __init__(
+        self,
+        command: Sequence[str],
+        report: UgiReport,
+        *,
+        timeout_s: float,
+        family: str = "",
+        legal: str = "",
+        line: str = "",
+    ) -> None:
+        self.command, self.report, self.line = command, report, line.split()
+        self.timeout_s, self.family, self.legal = timeout_s, family, legal
         self.can_repeat = True
         self.has_clocks = True
         """Whether the engine announces that it supports clocks, or announces nothing about it."""
@@ -497,7 +505,7 @@ class Checker:
         except OSError as error:
             raise self.report.stop("cannot-start", f"{self.command[0]}: {error.strerror}") from None
         try:
-            session = EngineSession(engine, self.report, self.given)
+            session = EngineSession(engine, self.report, timeout_s=self.timeout_s, family=self.family, legal=self.legal)
             session.introduce()
             yield session
         finally:
@@ -581,7 +589,7 @@ class Checker:
         elif code:
             self.report.note("exit-code", f"it ends with exit code {code} on `quit`", "use exit code 0")
         until = time.monotonic() + min(QUIT_TIMEOUT_S, session.timeout_s)
-        while (left := session.engine.other_processes()) and time.monotonic() < until:
+        while (left := session.engine.processes()) and time.monotonic() < until:
             time.sleep(0.01)
         if left:
             self.report.fault("leaves-processes", f"{len(left)} of its processes still run after `quit`")
@@ -733,7 +741,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not command or not given.patience > 0:
         parser.error("give an engine, and a --patience above 0")
     report = UgiReport((lambda text: None) if given.json else (lambda text: print(text, flush=True)))
-    Checker(command, given, report).run()
+    Checker(command, report, timeout_s=given.patience, family=given.family, legal=given.legal, line=given.line).run()
     faults, notes = report.faults.values(), report.notes.values()
     if given.json:
         findings = {"faults": [fault._asdict() for fault in faults], "notes": [note._asdict() for note in notes]}

@@ -98,7 +98,7 @@ SOUND = [path for path in sorted((FOLDER / "transcripts").glob("*.txt")) if is_s
 def test_the_checker_finds_no_fault_in_them(path: Path):
     said = [line[2:] for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("< ")]
     report = ugicheck.UgiReport(lambda _: None)
-    talk = ugicheck.EngineSession(Replay(said), report, ugicheck.argparse.Namespace(patience=1.0, family="", legal=""))
+    talk = ugicheck.EngineSession(Replay(said), report, timeout_s=1.0)
     talk.introduce()
     assert not report.faults
     assert len(talk.options) == sum(line.startswith("option ") for line in said)

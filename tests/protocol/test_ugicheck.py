@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 import contextlib
 import json
@@ -90,10 +89,9 @@ def examine(name: str, patience: float, *words: str) -> UgiReport:
     """What playing finds in a bad bot."""
     script = BAD / f"{name}.sh"
     command = ["/bin/sh", str(script)] if script.exists() else [sys.executable, "-SE", str(BAD / f"{name}.py"), *words]
-    given = argparse.Namespace(family="loa", legal=legal_moves(), line="", patience=patience)
     report = UgiReport(lambda text: None)
     with contextlib.suppress(StopError):
-        Checker(command, given, report).play()
+        Checker(command, report, timeout_s=patience, family="loa", legal=legal_moves()).play()
     return report
 
 
@@ -172,9 +170,9 @@ def test_an_engine_that_announces_no_clocks_is_not_asked_with_clocks(
         "    elif words[0] == 'quit':\n"
         "        break\n"
     )
-    given = argparse.Namespace(family="loa", legal="", line="", patience=LONG_S if announced == "false" else SHORT_S)
+    timeout_s = LONG_S if announced == "false" else SHORT_S
     report = UgiReport(lambda text: None)
-    checker = Checker([sys.executable, "-SE", str(engine)], given, report)
+    checker = Checker([sys.executable, "-SE", str(engine)], report, timeout_s=timeout_s, family="loa")
     checker.play()
     checker.clocks()
     assert report.notes.keys() == notes
@@ -203,8 +201,7 @@ def test_what_cannot_be_started_is_said(tmp_path: Path, capsys: pytest.CaptureFi
 )
 def test_options_that_say_nothing_usable_are_faults(line: str, is_fault: bool) -> None:
     report = UgiReport(lambda text: None)
-    given = argparse.Namespace(family="", legal="", patience=1.0)
-    talk = ugicheck.EngineSession(mock.create_autospec(ugicheck.Engine, instance=True), report, given)
+    talk = ugicheck.EngineSession(mock.create_autospec(ugicheck.Engine, instance=True), report, timeout_s=1.0)
     talk.read_options([line])
     assert ("bad-option" in report.faults) is is_fault
     is_read = "colour" not in line and "option name " in line
