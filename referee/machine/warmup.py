@@ -54,7 +54,7 @@ def warm_with_solver(family: str) -> Warmed:
 
     started, warmed = time.perf_counter(), warm(family)
     compile_solver(load(family).settle())
-    proof = loaded("referee.solver", "proof", family)
+    proof = loaded("referee.solver", "proof_search", family)
     statistics = [function.stats for function in vars(proof).values() if hasattr(function, "stats")]
     return Warmed(
         family,

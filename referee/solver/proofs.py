@@ -163,4 +163,4 @@ class Proofs:
 
 
 def _loaded(family: str) -> ModuleType:
-    return loaded("referee.solver", "proof", family)
+    return loaded("referee.solver", "proof_search", family)

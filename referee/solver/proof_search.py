@@ -119,6 +119,12 @@ def new_proof_state(table_bytes: int) -> ProofState:
 
 
 @compiled
+def is_attacking(ps: ProofState, ply: int) -> bool:
+    """Return whether the attacker is to move in `states[ply]`."""
+    return (ps.work[ROOT_SIDE] + ply) & 1 == ps.work[ATTACKER]  # type: ignore[no-any-return]
+
+
+@compiled
 def mixed(before: Any, number: Any) -> Any:
     """Combine a digest and a number into a new digest (uint64)."""
     word = (before ^ np.uint64(number)) * _FACTOR
@@ -292,8 +298,7 @@ def store(ps: ProofState, ply: int, rest: int, phi: int, delta: int, effort: int
     if entry[KEY] == key:
         proven, refuted = entry[BOUNDS] >> 16 & 0xFFFF, entry[BOUNDS] & 0xFFFF
     if phi == 0 or delta == 0:
-        is_attacker = (ps.work[ROOT_SIDE] + ply) & 1 == ps.work[ATTACKER]
-        if (phi == 0) == is_attacker:
+        if (phi == 0) == is_attacking(ps, ply):
             proven = rest if proven == 0 else min(proven, rest)
         else:
             refuted = max(refuted, rest)
@@ -330,7 +335,7 @@ def expand(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> in
     Return -1 if a move reaches the goal of the side to move. The result is invalid if `work[ABORTED]` is set.
     """
     work, row = ps.work, ps.rows[ply]
-    is_attacker = (work[ROOT_SIDE] + ply) & 1 == work[ATTACKER]
+    is_attacker = is_attacking(ps, ply)
     kept = 0
     for i in range(list_moves(ps, config, ply)):
         move, used_then = row[MOVES + i], used
@@ -380,7 +385,7 @@ def search(ps: ProofState, config: Config, ply: int, rest: int, used: int, phi_l
     """
     work, row = ps.work, ps.rows[ply]
     start = work[NODES]
-    is_attacker = (work[ROOT_SIDE] + ply) & 1 == work[ATTACKER]
+    is_attacker = is_attacking(ps, ply)
     kept = expand(ps, config, ply, rest, used)
     if work[ABORTED] != 0:
         return 0
@@ -425,6 +430,5 @@ def prove(ps: ProofState, config: Config, ply: int, rest: int, used: int) -> int
     known = child_known(ps, config, ply, rest, used)
     if known == OPEN and work[ABORTED] == 0:
         search(ps, config, ply, rest, used, INFINITE, INFINITE)
-        is_attacker = (work[ROOT_SIDE] + ply) & 1 == work[ATTACKER]
-        known = WON if (work[PHI] == 0) == is_attacker else FAILED
+        known = WON if (work[PHI] == 0) == is_attacking(ps, ply) else FAILED
     return OPEN if work[ABORTED] != 0 else known
