@@ -28,6 +28,7 @@ def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisRespo
     ply, flip = ply_of(request, replay), choice(request.query, "flip", ("0", "1"), "0") == "1"
     scene = replay.scenes[ply]
     label = board_label(replay.rules, ply)
+    chances = chances_of(replay, analysis)
     return {
         "replay": replay,
         "rules": replay.rules,
@@ -40,7 +41,9 @@ def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisRespo
         "analysis": analysis,
         "mistakes": _mistakes(replay, analysis),
         "is_first_light": is_first_light(replay.rules),
-        "gauge": gauge(chances_of(replay, analysis), ply),
+        "gauge": gauge(chances, ply),
+        "has_chances": any(one is not None for one in chances),
+        "has_scores": any(one.score is not None or one.pv for one in replay.plies),
         "grid": grid(replay.rules, scene),
         "piece_key": piece_key(replay.rules),
         "taken": (taken := _taken(replay, ply)),

@@ -45,6 +45,7 @@ function draw(position, found) {
     for (const [words, title] of columns) {
       const cell = text("th", words);
       cell.scope = "col";
+      if (words !== columns[0][0]) cell.className = "n";
       if (title) cell.title = title;
       head.append(cell);
     }

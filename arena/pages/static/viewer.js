@@ -157,6 +157,7 @@ async function retell() {
       [plies[ply], clocks[ply], left[ply]] = [data.plies[ply], data.clocks[ply], data.left[ply]];
       if (ply) figures(ply);
     }
+    root.dataset.scores = plies.some((ply) => ply?.score || ply?.pv) ? "yes" : "no";
     panel(scenes[now]);
   } catch { /* what the news said stays */ }
 }
@@ -256,7 +257,7 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
     link.setAttribute("aria-current", "true");
     // Scroll only the list, never the page.
     const top = link.getBoundingClientRect().top - list.getBoundingClientRect().top + list.scrollTop;
-    if (top < list.scrollTop + 40 || top > list.scrollTop + list.clientHeight - 40) list.scrollTop = top - list.clientHeight / 2;
+    if (top < list.scrollTop + 40 || top > list.scrollTop + list.clientHeight - 40) scroll(list, top - list.clientHeight / 2);
   } else list.scrollTop = 0;
   for (const button of root.querySelectorAll("a[data-go]")) button.href = target(button.dataset.go);
   for (const drawing of document.querySelectorAll("svg.chart[data-x]")) cursor(drawing);
@@ -265,6 +266,17 @@ function show(ply, { speak: aloud = false, keepPlace = false }) {
   // Notify the panels next to the viewer.
   root.dispatchEvent(new CustomEvent("arena:position", { bubbles: true, detail: { ply: now, last: last(), position: scene.position, scene, board, chart, isOver } }));
   if (!keepPlace && !root.dataset.seat) history.replaceState(null, "", now === last() && isOver && !location.hash && !location.search ? location.pathname : `#${now}`);
+}
+
+// Scroll the list to about `top`, so that a whole row is below its head, also at the end of the list.
+function scroll(list, top) {
+  list.style.paddingBottom = "";
+  list.scrollTop = top;
+  const head = list.querySelector("thead").offsetHeight;
+  const row = [...list.querySelectorAll("tbody tr")].find((one) => one.offsetTop - head >= list.scrollTop);
+  if (!row) return;
+  list.style.paddingBottom = `${row.offsetTop - head - list.scrollTop}px`;
+  list.scrollTop = row.offsetTop - head;
 }
 
 const moveLink = (ply) => document.querySelector(`#moves a[data-ply="${ply}"]`);

@@ -104,6 +104,20 @@ def test_content_ends_where_the_header_does_on_a_wide_screen(site: Site, page: A
         assert page.evaluate(edges, ".viewer > .side")[1] == pytest.approx(page.evaluate(edges, "main")[1], abs=1)
 
 
+def test_the_list_of_moves_is_high_and_has_whole_rows_below_its_head(site: Site, page: Any) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    visit(page, site, f"/games/{site.stage.finished['loa']}?ply=9")
+    assert page.evaluate("document.getElementById('moves').clientHeight") >= 19 * 16
+    whole = """[...document.querySelectorAll('#moves tbody tr')].some((row) =>
+        Math.abs(row.getBoundingClientRect().top - row.closest('table').tHead.getBoundingClientRect().bottom) < 1)"""
+    for key in ("End", "ArrowLeft", "Home"):
+        page.keyboard.press(key)
+        assert page.evaluate(whole), key
+    assert page.locator("#thoughts").is_visible()
+    page.evaluate("document.getElementById('viewer').dataset.scores = 'no'")  # as the server writes it without scores
+    assert not page.locator("#thoughts").is_visible()
+
+
 FOCUSABLE = "a, button, input, select, summary, .frame"
 CUT_RINGS = """(kinds) => [...document.querySelectorAll(kinds)].filter((one) => {
     one.focus({ preventScroll: true, focusVisible: true });
