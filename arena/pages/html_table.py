@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 from multidict import MultiMapping
 from yarl import URL
 
+from arena.documents.archive import ArchiveItem
 from arena.documents.game import GameItem
 from arena.documents.table import Column, Interval, page_columns, text_column
 from arena.http.problem import Problem, quoted
@@ -229,6 +230,11 @@ GAMES: tuple[Column[GameItem], ...] = (
 )
 
 
+def won(game: GameItem | ArchiveItem) -> str:
+    """Return the class of a game's row, which sets the name of the winner in bold; empty without a result."""
+    return f"won-{game.winner}" if game.winner else ""
+
+
 def sort_games(
     request: web.Request,
     lines: Sequence[GameItem],
@@ -242,4 +248,4 @@ def sort_games(
     The store orders games by the commit of their result, which may come seconds after their end.
     """
     columns = [column for column in GAMES if with_family or column.key != "family"]
-    return sorted_table(request, columns, lines, default, parameter=parameter)
+    return sorted_table(request, columns, lines, default, parameter=parameter, css=won)

@@ -23,7 +23,7 @@ from arena.http.upload import UPLOAD_TIMEOUT_S, time_limit
 from arena.pages import filters, language
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
-from arena.pages.html_table import HtmlTable, choice, number, sorted_table, sorting
+from arena.pages.html_table import HtmlTable, choice, number, sorted_table, sorting, won
 from arena.pages.page import (
     REPLAYS,
     allow_parameters,
@@ -118,7 +118,7 @@ async def index(request: web.Request) -> web.Response:
         status=400 if problem else 200,
         found=page,
         figures=await run(services.analysis.figures, arena, [line.id for line in page.items] if page else []),
-        table=HtmlTable(_COLUMNS, page.items if page else (), table),
+        table=HtmlTable(_COLUMNS, page.items if page else (), table, won),
         form=form,
         options={
             "ending": [(ending, filters.plain(ending, 40)) for ending in endings],
@@ -151,7 +151,7 @@ async def player(request: web.Request) -> web.Response:
         player=profile,
         games=games,
         figures=await run(services.analysis.figures, arena, [line.id for line in games.items]),
-        table=HtmlTable(_COLUMNS, games.items, table),
+        table=HtmlTable(_COLUMNS, games.items, table, won),
         by_family=by_family,
         keep="no-cache",
     )

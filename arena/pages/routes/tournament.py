@@ -22,7 +22,7 @@ from arena.http.kept_files import crosstable_file
 from arena.pages import crosstable, language
 from arena.pages.drawing.verdict import RaceLine, RaceSummary, SprtChart
 from arena.pages.filters import meaning, plain
-from arena.pages.html_table import HtmlTable, choice, number, sorted_table, sorting
+from arena.pages.html_table import HtmlTable, choice, number, sorted_table, sorting, won
 from arena.pages.language import marked
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run
 from arena.pages.query_form import form_names, read_form
@@ -96,8 +96,8 @@ def _duration(game: GameItem) -> float | None:
 _SCHEDULE: tuple[Column[GameItem], ...] = (
     Column("sequence", "No.", lambda game: game.sequence, "sequence", is_descending_first=False),
     Column("round", "Round", lambda game: game.round, is_descending_first=False),
-    text_column("first", "First", lambda game: game.first, "version"),
-    text_column("second", "Second", lambda game: game.second, "version"),
+    text_column("first", "First", lambda game: game.first, "version", css="one"),
+    text_column("second", "Second", lambda game: game.second, "version", css="two"),
     text_column("opening", "Opening", lambda game: game.id, "opening", is_sortable=False, css="mono"),
     text_column("state", "State", lambda game: game.state, "state_of_game"),
     Column("started_at", "Start time", lambda game: game.started_at),
@@ -189,7 +189,7 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
         "advantage": view.standings.standing.advantage if is_over else None,
         "tables": view.standings,
         "plan": plan,
-        "games": HtmlTable(_SCHEDULE, plan.games, shown),
+        "games": HtmlTable(_SCHEDULE, plan.games, shown, won),
         "at": at,
         "pages": max(1, -(-plan.count // PAGE)),
         "form": form,

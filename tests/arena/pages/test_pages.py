@@ -564,7 +564,10 @@ def test_resignations_are_no_errors(site: Site) -> None:
 def test_the_list_of_games_is_narrowed(site: Site) -> None:
     ids = re.compile(r'href="/games/([0-9a-f]+)"')
     everything = set(ids.findall(fetch(site, "/games?bot=ada")[1]))
-    parts = [set(ids.findall(fetch(site, f"/games?bot=ada&winner={one}")[1])) for one in ("first", "second", "draw")]
+    pages = {one: fetch(site, f"/games?bot=ada&winner={one}")[1] for one in ("first", "second", "draw")}
+    parts = [set(ids.findall(text)) for text in pages.values()]
+    assert all(set(re.findall('class="won-([a-z]+)"', text)) <= {one} for one, text in pages.items())
+    assert 'class="won-first"' in pages["first"]  # its winner is bold
     running = set.intersection(*parts)  # what is running now stands above every list
     assert set.union(*parts) == everything
     assert sum(len(part - running) for part in parts) == len(everything - running) > 0
