@@ -49,6 +49,11 @@ def page(arena: Arena, query: BotQuery) -> PageResponse[BotItem]:
     )
 
 
+def best_ratings(arena: Arena, bots: Sequence[BotItem]) -> dict[int, PoolRating]:
+    """Return the highest rating of each bot among all pools, by the bot's id; an established one if it has one."""
+    return arena.store.ratings.best_of_bots([bot.id for bot in bots])
+
+
 def read(arena: Arena, name: str) -> BotResponse:
     """Return a bot with its versions and their ratings. Raises NotFoundError."""
     bot = find(arena, name)

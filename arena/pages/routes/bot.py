@@ -5,6 +5,7 @@ a user, with bots and organised tournaments.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -12,7 +13,7 @@ from aiohttp import web
 from markupsafe import Markup
 
 from arena import services
-from arena.documents.bot import BotQuery, MeetingsQuery
+from arena.documents.bot import BotItem, BotQuery, MeetingsQuery
 from arena.documents.columns import BOTS, POOL_RATINGS, TOURNAMENTS, VERSIONS
 from arena.documents.rating import ChangeItem, PoolRating, Score
 from arena.documents.table import Column, page_columns, text_column
@@ -49,6 +50,7 @@ _OTHER_SPELLING = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,39})(?:[ @]v?([1-9]\d
 _SHOWN = ("by", "family", "versions", "ratings", "opponents", "endings", "changes", "games")
 """Query parameters of a bot's page: the axis of its plots, and the orders of its tables."""
 
+_RATED: tuple[Column[BotItem], ...] = (Column("rating", "Best rating", lambda bot: bot.id, "best_rating"),)
 _SCORES: tuple[Column[Score], ...] = (
     Column("games", "Games", lambda score: score.games),
     Column("wins", "W", lambda score: score.wins),
@@ -76,7 +78,11 @@ async def index(request: web.Request) -> web.Response:
     """List all bots by name, or those that match the query."""
     query = read_form(request, BotQuery, limit=100, after=request.query.get("after") or None).query
     found = await run(services.bot.page, arena_of(request), query)
-    return render(request, "bots.html", bots=found, table=sorted_table(request, BOTS, found.items), chosen=query)
+    best = await run(services.bot.best_ratings, arena_of(request), found.items)
+    order = {bot_id: line.conservative for bot_id, line in best.items()}
+    columns = (*BOTS[:2], *(replace(one, order=lambda bot: order.get(bot.id)) for one in _RATED), *BOTS[2:])
+    table = sorted_table(request, columns, found.items)
+    return render(request, "bots.html", bots=found, best=best, table=table, chosen=query)
 
 
 @routes.get("/bots/{bot}")

@@ -123,6 +123,18 @@ class Ratings(Repository):
         best = select(numbered.c.pool, numbered.c.version_id).where(numbered.c.place == 1)
         return self._where(tuple_(col(VersionRating.pool), col(VersionRating.version_id)).in_(best))
 
+    def best_of_bots(self, bot_ids: Sequence[int]) -> dict[int, PoolRating]:
+        """Return the highest rating of each of these bots; a provisional one counts only if there is no other."""
+        query = (
+            select(VersionRating, col(Version.name), col(Version.bot_id))
+            .join(Version, col(Version.id) == col(VersionRating.version_id))
+            .where(col(Version.bot_id).in_(set(bot_ids)))
+        )
+        with self._sessions.reading() as session:
+            lines = [(_pool_rating(row, name), bot_id) for row, name, bot_id in fetch(session, query)]
+        lines.sort(key=lambda line: (not line[0].is_provisional, line[0].conservative))
+        return {bot_id: line for line, bot_id in lines}
+
     def of_levels(self) -> dict[str, dict[int, float]]:
         """Return the mu of the levels of the champion, by pool and level; provisional ratings are omitted."""
         query = (

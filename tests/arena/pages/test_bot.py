@@ -132,8 +132,8 @@ def test_a_bot_is_followed_on_its_page_and_listed_in_the_account(server: Server)
 def test_a_bot_is_played_and_challenged_from_its_page(server: Server) -> None:
     store = server.store
     store.samples.ensure({"random": "bots.samples.random_mover"}, {"loa": ["standard"]})
-    assert 'href="/play?family=loa&bot=random"' in body(server, "/bots/random")
-    assert "/play?" not in body(server, "/bots/bob")
+    assert '<form action="/play"><input type="hidden" name="bot" value="random">' in body(server, "/bots/random")
+    assert 'action="/play"' not in body(server, "/bots/bob")
     author = store.users.add("gil")
     bot = store.bots.add("gilbot", author.id or 0)
     store.versions.add(

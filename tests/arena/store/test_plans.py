@@ -76,6 +76,7 @@ PAGES: dict[str, Page] = {
     "pools": lambda store, field: store.ratings.pools(),
     "leaderboard": lambda store, field: store.ratings.leaderboard("loa", after=write_cursor(20.0, 1, 1, 1)),
     "ratings of versions": lambda store, field: store.ratings.of_versions([1, 2]),
+    "best ratings of bots": lambda store, field: store.ratings.best_of_bots([1, 2]),
     "ratings of a user": lambda store, field: store.ratings.best_of_owner(field.user_id),
     "commit at a moment": lambda store, field: store.rating_history.commit_at("loa", now()),
     "game by its beginning": lambda store, field: store.rating_history.game_of("0123abcd"),

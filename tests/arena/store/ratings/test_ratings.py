@@ -58,6 +58,7 @@ def test_changes_return_one_line_per_game(store: Store, field: Field) -> None:
     points = [record.points[0 if record.first == "ada v1" else 1] for record in records]
     assert [line.points for line in lines] == points
     pool = store.ratings.of_versions([ada])[0]
+    assert store.ratings.best_of_bots([field.versions[0].bot_id]) == {field.versions[0].bot_id: pool}
     assert (pool.pool, pool.games, pool.mu) == ("loa", len(records), lines[-1].mu)
     strength = store.ratings.strengths("loa", [ada, 10**6])
     assert strength[ada].mu == pool.mu
