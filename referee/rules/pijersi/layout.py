@@ -38,7 +38,7 @@ CELLS = tuple(_cell(number) for number in range(len(CELL_NAMES)))
 
 def _count(pieces: dict[str, str], white: bool) -> str:
     cubes = "".join(held for held in pieces.values() if held.isupper() == white).upper()
-    return ", ".join(f"{name} {cubes.count(role)}" for role, name in _NAMES.items() if role in cubes) or "no cubes"
+    return ", ".join(f"{name} {cubes.count(role)}" for role, name in ROLE_NAMES.items() if role in cubes) or "no cubes"
 
 
 def effect(code: int, before: State, after: State, config: Config) -> Effect:
