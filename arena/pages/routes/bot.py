@@ -77,12 +77,12 @@ _CHANGES: tuple[Column[tuple[str, ChangeItem]], ...] = (
 async def index(request: web.Request) -> web.Response:
     """List all bots by name, or those that match the query."""
     query = read_form(request, BotQuery, limit=100, after=request.query.get("after") or None).query
-    found = await run(services.bot.page, arena_of(request), query)
-    best = await run(services.bot.best_ratings, arena_of(request), found.items)
+    bots = await run(services.bot.page, arena_of(request), query)
+    best = await run(services.bot.best_ratings, arena_of(request), bots.items)
     order = {bot_id: line.conservative for bot_id, line in best.items()}
-    columns = (*BOTS[:2], *(replace(one, order=lambda bot: order.get(bot.id)) for one in _RATED), *BOTS[2:])
-    table = sorted_table(request, columns, found.items)
-    return render(request, "bots.html", bots=found, best=best, table=table, chosen=query)
+    columns = (*BOTS[:2], *(replace(column, order=lambda bot: order.get(bot.id)) for column in _RATED), *BOTS[2:])
+    table = sorted_table(request, columns, bots.items)
+    return render(request, "bots.html", bots=bots, best=best, table=table, chosen=query)
 
 
 @routes.get("/bots/{bot}")

@@ -564,9 +564,9 @@ def test_resignations_are_no_errors(site: Site) -> None:
 def test_the_list_of_games_is_narrowed(site: Site) -> None:
     ids = re.compile(r'href="/games/([0-9a-f]+)"')
     everything = set(ids.findall(fetch(site, "/games?bot=ada")[1]))
-    pages = {one: fetch(site, f"/games?bot=ada&winner={one}")[1] for one in ("first", "second", "draw")}
+    pages = {winner: fetch(site, f"/games?bot=ada&winner={winner}")[1] for winner in ("first", "second", "draw")}
     parts = [set(ids.findall(text)) for text in pages.values()]
-    assert all(set(re.findall('class="won-([a-z]+)"', text)) <= {one} for one, text in pages.items())
+    assert all(set(re.findall('class="won-([a-z]+)"', text)) <= {winner} for winner, text in pages.items())
     assert 'class="won-first"' in pages["first"]  # its winner is bold
     running = set.intersection(*parts)  # what is running now stands above every list
     assert set.union(*parts) == everything
