@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from html.parser import HTMLParser
@@ -206,6 +207,23 @@ def test_a_number_is_written_as_babel_does(value: float, decimals: int | None, i
     with language.using(code):
         shown = language.number(value, decimals, is_signed=is_signed)
         assert shown == format_decimal(value, form, locale=code).replace("-", "\N{MINUS SIGN}")
+
+
+def test_a_long_text_of_a_bot_costs_little() -> None:
+    text = "king, q: " * 60 + "king"
+    language._translated.cache_clear()
+    begin = time.process_time()
+    with language.using("fr"):
+        assert language.translated(text) == "roi, q\u202f: " * 60 + "roi"
+    assert time.process_time() - begin < 2  # 0.1 s; 9 s if each value is tried at every place
+    assert language._translated.cache_info().misses < 2 * text.count(" ")
+
+
+@pytest.mark.parametrize("text", ["5 of 6 of 7 bytes", "5 of bytes", "of of  bytes", "5 of 6 bytes!"])
+def test_a_value_ends_where_the_words_after_it_stand_first(text: str) -> None:
+    lazy = re.fullmatch("(.+?) of (.+?) bytes", text)
+    match = language._pattern_of("{} of {} bytes").fullmatch(text)
+    assert (match and match.groups()) == (lazy and lazy.groups())
 
 
 def test_values_that_authors_type_are_shown_as_they_are_typed(server: Server) -> None:
