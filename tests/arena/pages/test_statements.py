@@ -43,7 +43,7 @@ FORMATS: dict[str, dict[str, Any]] = {
 }
 PAGES = {
     "/": 26,
-    "/games": 18,
+    "/games": 19,
     "/games/{game}": 18,
     "/play": 12,
     "/tournaments": 13,
@@ -56,7 +56,7 @@ PAGES = {
     "/tournaments/{sprt}": 23,
     "/loa/leaderboard": 16,
     "/rankings": 15,
-    "/bots": 12,
+    "/bots": 13,
     "/bots/ada": 30,
     "/bots/ada/vs/bob": 17,
     "/users/zoe": 23,

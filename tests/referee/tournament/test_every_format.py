@@ -104,7 +104,7 @@ def test_overview_is_empty_unless_the_format_has_one(format: str) -> None:
     document = of(format)
     seeds, games = played(document)
     overview = document.system.overview(document, seeds, games[: len(games) // 2], {0: "a", 1: "b", 2: "c"})
-    shown = overview.bracket or overview.rounds or overview.upcoming or overview.playing
+    shown = overview.bracket or overview.rounds or overview.upcoming or overview.planned
     assert bool(shown) is document.system.is_followed
     assert bool(overview.bracket) is document.system.has_bracket
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from referee.game.history import GameHistory
-from referee.game.record import GameRecord, Ply, RecordError, read_record
+from referee.game.record import GameRecord, NetworkFigures, Ply, RecordError, read_record
 from referee.game.record_text import read_texts, write_text
 from referee.game.spec import Adjudication, GameSpec
 from referee.rules import families, load
@@ -164,7 +164,7 @@ def test_what_a_record_says_of_its_adjudication_survives() -> None:
     record = replace(
         record_of(planned(Adjudication(max_plies=4, resign_both=False)), Termination.MAX_PLIES, "draw", 4),
         at_start=True,
-        network={"second": {"latency_ms": 12.5}},
+        network={"second": NetworkFigures(latency_ms=12.5)},
         clock_scale=1.5,
     )
     assert record.adjudication == {"max_plies": 4, "resign_both": False}

@@ -334,7 +334,7 @@ def test_problems_can_be_downloaded_as_a_booklet(site: Site) -> None:
 
 
 def test_an_unknown_problem_is_named_in_french(server: Server) -> None:
-    said = "Pas de problème &#34;nothing&#34;."
+    said = "Pas de problème «\u202fnothing\u202f»."
     assert said in server.get("/problems/nothing?lang=fr").body.decode()
 
 
