@@ -50,7 +50,7 @@ _OTHER_SPELLING = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,39})(?:[ @]v?([1-9]\d
 _SHOWN = ("by", "family", "versions", "ratings", "opponents", "endings", "changes", "games")
 """Query parameters of a bot's page: the axis of its plots, and the orders of its tables."""
 
-_RATED: tuple[Column[BotItem], ...] = (Column("rating", "Best rating", lambda bot: bot.id, "best_rating"),)
+_BEST_RATING: Column[BotItem] = Column("rating", "Best rating", lambda bot: bot.id, "best_rating")
 _SCORES: tuple[Column[Score], ...] = (
     Column("games", "Games", lambda score: score.games),
     Column("wins", "W", lambda score: score.wins),
@@ -80,7 +80,7 @@ async def index(request: web.Request) -> web.Response:
     bots = await run(services.bot.page, arena_of(request), query)
     best = await run(services.bot.best_ratings, arena_of(request), bots.items)
     order = {bot_id: line.conservative for bot_id, line in best.items()}
-    columns = (*BOTS[:2], *(replace(column, order=lambda bot: order.get(bot.id)) for column in _RATED), *BOTS[2:])
+    columns = (*BOTS[:2], replace(_BEST_RATING, order=lambda bot: order.get(bot.id)), *BOTS[2:])
     table = sorted_table(request, columns, bots.items)
     return render(request, "bots.html", bots=bots, best=best, table=table, chosen=query)
 
