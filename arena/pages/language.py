@@ -138,8 +138,9 @@ def _translated(english: str, language: str) -> str:
         return known
     if len(english) > _MAX_SENTENCE:
         return english
-    if _AMOUNT.fullmatch(english):
-        return english.translate(_number_signs(_locale_of(language)))
+    if amount := _AMOUNT.fullmatch(english):
+        unit = amount["unit"] and f" {_messages(language).get(amount['unit'], amount['unit'])}"
+        return amount["number"].translate(_number_signs(_locale_of(language))) + (unit or "")
     if quoted := _QUOTED.fullmatch(english):
         return f"«\u202f{quoted[2]}\u202f»"
     return _by_pattern(english, language) or _by_parts(english, language) or english
@@ -170,7 +171,7 @@ def _by_parts(english: str, language: str) -> str:
     return ""
 
 
-_AMOUNT = re.compile(r"[+-]?\d{1,3}(,\d{3})*(\.\d+)?( (s|ms|MB|%))?", re.ASCII)
+_AMOUNT = re.compile(r"(?P<number>[+-]?\d{1,3}(,\d{3})*(\.\d+)?)( (?P<unit>s|ms|MB|bytes|[KMG]iB|%))?", re.ASCII)
 """A number of a sentence, as English writes it, with its unit."""
 _QUOTED = re.compile(r"""(["'])([^"']+)\1""")
 _LITERAL = ('"', "'", "`", "choose from ", "allowed: ", "did you mean ", "known: ")

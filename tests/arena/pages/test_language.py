@@ -245,6 +245,7 @@ def test_a_family_shows_the_names_of_variants_and_pieces_in_the_language_of_the_
         ("allowed: mine, games", "permis\u202f: mine, games"),
         ("did you mean games?", "vouliez-vous dire games\u202f?"),
         ('this page has no parameter "bots"', "cette page n’a pas de paramètre «\u202fbots\u202f»"),
+        ("size: 1.5 GiB", "size\u202f: 1,5 Gio"),
         ("56.3 MiB at most of 1,024 allowed", "56,3 Mio au plus, sur 1\u202f024 permis"),
         (
             "loa: first move: crashed: exit code 1, thinking",
