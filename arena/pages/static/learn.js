@@ -19,6 +19,7 @@ const name = (move) => moves.find((one) => one.move === move)?.shown || move;
 async function next() {
   task += 1;
   if (task >= tasks.length) { stop(message("You have seen all mistakes of this game.")); return; }
+  const mine = task;
   const { ply, move, mark, side } = tasks[task];
   moves = [];
   viewer.dispatchEvent(new CustomEvent("arena:go", { detail: ply - 1 }));
@@ -27,9 +28,11 @@ async function next() {
   tell(message("{number} of {count}: {side} played {move}. Find a better move.", { number: task + 1, count: tasks.length, side, move: move + mark }));
   try {
     const answer = await fetch(`${place.dataset.board}&ply=${ply - 1}&after=${ply - 1}`);
-    moves = (await answer.json()).legal;
+    const { legal } = await answer.json();
+    if (mine !== task) return; // skipped meanwhile
+    moves = legal;
     if (isShown()) offer();
-  } catch { tell(message("The legal moves could not be loaded; try again.")); }
+  } catch { if (mine === task) tell(message("The legal moves could not be loaded; try again.")); }
 }
 
 function offer() {

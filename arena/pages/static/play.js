@@ -62,8 +62,10 @@ async function showPending(text) {
   try {
     const query = new URLSearchParams({ game, ply: at.last, after: at.last, move: text });
     const answer = await fetch(`/${family}/board/scenes.json?${query}`);
-    if (!answer.ok || shown.last !== at.last || shown.ply !== at.last) return;
-    at.board.draw((await answer.json()).scenes.at(-1), { isMoving: true });
+    if (!answer.ok) return;
+    const { scenes } = await answer.json();
+    if (shown.last !== at.last || shown.ply !== at.last) return; // the move itself was quicker
+    at.board.draw(scenes.at(-1), { isMoving: true });
     at.board.svg.classList.add("pending");
     entry.offer([], at.scene);
   } catch { /* the move itself follows */ }

@@ -22,6 +22,18 @@ from tests.arena.pages.test_viewer import reads
 
 INVITATION = "You may already enter your next move."
 
+LATE_PREVIEW = """
+const json = Response.prototype.json;
+Response.prototype.json = async function () {
+  const answer = await json.call(this);
+  while (this.url.includes("&move=") && document.getElementById("last").textContent === "0") {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return answer;
+};
+"""
+"""The picture of the sent move is read only after the move itself has come."""
+
 
 class Seat:
     """A person's game in a window. They have moved, and the bot thinks."""
@@ -83,11 +95,13 @@ def _seat(
     family: str = "pijersi",
     *,
     size: tuple[int, int] = (1280, 900),
+    script: str = "",
     **words: Any,
 ) -> Iterator[Seat]:
     rules = load(family)
     store.samples.ensure({"first": "bots.first"}, {family: [variant.name for variant in rules.variants]})
     with window(browser, *size, **words) as page, open_server(store, folder, PonderingBot) as server:
+        page.add_init_script(script)
         page.goto(f"{server.url}/play?family={family}")
         page.click("text=Play now")
         page.wait_for_selector(".hit", state="attached")
@@ -208,12 +222,20 @@ def test_a_written_move_that_is_refused_returns_to_its_field(browser: Any, store
         assert seat.page.input_value("#write input[name=move]") == "a2-e5"
 
 
+def test_late_preview_of_a_move_does_not_replace_the_move(browser: Any, store: Store, tmp_path: Path) -> None:
+    with _seat(browser, store, tmp_path, script=LATE_PREVIEW) as seat:
+        seat.page.evaluate("new Promise((resolve) => setTimeout(resolve, 100))")
+        seat.says(INVITATION)
+        assert seat.page.locator("#frame svg.pending").count() == 0
+
+
 def test_whoever_confirms_moves_enters_none_ahead(browser: Any, store: Store, tmp_path: Path) -> None:
     with _seat(browser, store, tmp_path) as seat:
         seat.page.click("[data-go=display]")
         seat.page.check("[data-setting=confirm]")
         seat.page.click("#display button")
         seat.page.reload()
+        seat.page.wait_for_selector("#viewer[data-ready=yes]", state="attached")  # before that, no click is heard
         reads(seat.page, "#turn", "The bot is thinking…")
         seat.click("b4")
         reads(seat.page, "#entry .refusal", "The bot is thinking…")

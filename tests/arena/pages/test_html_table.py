@@ -43,7 +43,7 @@ def table(environment: jinja2.Environment, rows: Any, **words: Any) -> str:
 
 
 def declared() -> Iterator[Column[Any]]:
-    """Yield the columns of all lists of the modules of the arena."""
+    """Yield the columns of the modules of the arena, in lists and single ones."""
     for module in pkgutil.walk_packages(arena.__path__, "arena."):
         if ".migrations" in module.name or module.name.endswith("__main__"):
             continue
@@ -52,8 +52,8 @@ def declared() -> Iterator[Column[Any]]:
         except ModuleNotFoundError:  # of an optional dependency
             continue
         for value in values:
-            if isinstance(value, tuple):
-                yield from (part for part in value if isinstance(part, Column))
+            parts = value if isinstance(value, tuple) else (value,)
+            yield from (part for part in parts if isinstance(part, Column))
 
 
 def test_every_cell_carries_its_title_but_an_empty_one(environment: jinja2.Environment) -> None:

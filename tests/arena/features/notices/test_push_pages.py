@@ -25,6 +25,18 @@ PushManager.prototype.subscribe = async ({ userVisibleOnly, applicationServerKey
   return { endpoint: GIVEN.endpoint, getKey };
 };
 """
+# `wait_for_function` takes the promise of an asynchronous function for a true answer, and the page is outside the
+# worker's scope, so that `navigator.serviceWorker.ready` never comes.
+UNTIL = """async (state) => {
+  for (let attempt = 0; attempt < 3000; attempt += 1) {
+    const [registration] = await navigator.serviceWorker.getRegistrations();
+    if (state === "active" && registration?.active) return true;
+    const [shown] = state === "shown" ? await registration.getNotifications() : [];
+    if (shown) return `${shown.title} ${shown.body} ${shown.tag}`;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return "";
+}"""
 
 
 def test_browser_becomes_a_device_and_shows_what_arrives(server: Server, cookie: str, browser: Any) -> None:
@@ -44,7 +56,7 @@ def test_browser_becomes_a_device_and_shows_what_arrives(server: Server, cookie:
         page.get_by_text("push.example").wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         page.evaluate("navigator.serviceWorker.getRegistrations().then(([one]) => one.active || one.update())")
-        page.wait_for_function("async () => (await navigator.serviceWorker.getRegistrations())[0]?.active")
+        assert page.evaluate(UNTIL, "active")
         message = {"title": "zeta v3", "body": "forfeit: time", "address": "/games/1"}
         devtools.send(
             "ServiceWorker.deliverPushMessage",
@@ -54,10 +66,7 @@ def test_browser_becomes_a_device_and_shows_what_arrives(server: Server, cookie:
                 "data": json.dumps(message),
             },
         )
-        shown = """async () => (await (await navigator.serviceWorker.getRegistrations())[0].getNotifications())
-            .map(({ title, body, tag }) => `${title} ${body} ${tag}`).join()"""
-        page.wait_for_function(shown)
-        assert page.evaluate(shown) == "zeta v3 forfeit: time /games/1"
+        assert page.evaluate(UNTIL, "shown") == "zeta v3 forfeit: time /games/1"
         page.click("#devices li button")
         page.get_by_text("push.example").wait_for(state="detached")
 
