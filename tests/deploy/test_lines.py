@@ -36,8 +36,7 @@ TEXTS = sorted(
 @pytest.mark.parametrize(("place", "words"), LINES, ids=lambda value: value if isinstance(value, str) else None)
 def test_command_lines_are_understood(place: str, words: list[str]) -> None:
     words = [re.sub(r"\$\{?\w+(:-([^}]*))?\}?", lambda found: found[2] or "1", word) for word in words]
-    find(words[0])
-    build().parse_args(words)
+    build(find(words[0])).parse_args(words)
 
 
 def test_all_kinds_of_files_have_command_lines() -> None:

@@ -164,8 +164,8 @@ def overview() -> str:
     return "\n\n".join(parts)
 
 
-def build() -> Parser:
-    """Return the parser of the whole command line. No command is imported."""
+def build(only: Command | None = None) -> Parser:
+    """Return the parser of the whole command line or, sooner, of one command. No command is imported."""
     parser = Parser(
         prog="arena",
         usage="arena [-h] [--version] COMMAND ...",
@@ -176,7 +176,7 @@ def build() -> Parser:
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", prog="arena", parser_class=Parser, help=argparse.SUPPRESS
     )
-    for command in every():
+    for command in [only] if only else every():
         commands.add_parser(
             command.name,
             help=command.help,

@@ -43,9 +43,10 @@ class PrintedCommands:
 
 def options_of(words: list[str]) -> set[str]:
     """Return the options of the command that `words` begin with; none for an unknown one."""
+    from arena.cli.terminal.commands import every
     from arena.cli.terminal.parser import build
 
-    parser = build()
+    parser = build(next((command for command in every() if [command.name] == words[:1]), None))
     for word in words:
         parser.fill()
         if parser._actions_of is None or word not in parser._actions_of.choices:

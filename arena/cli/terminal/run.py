@@ -162,9 +162,9 @@ def _of_system(error: OSError) -> tuple[Exit, str] | None:
 
 def _run(words: list[str]) -> int:
     output.name_place({})
-    parser = build()
     name = next((word for word in words if not word.startswith("-")), None)
     command = None if name is None else find(name)
+    parser = build(command)
     arguments, others = parser.parse_known_args(words)
     if others:
         prog = f"arena {name}" if name else "arena"

@@ -16,7 +16,7 @@ import arena.cli.local.results  # noqa: F401 - before the rules are interpreted
 from arena.cli.local import play, tournament_options
 from arena.cli.local.tournament_options import EXAMPLE, IN_FILES, ON_SERVERS, document_options, read_document
 from arena.cli.terminal.exit import CommandError, Exit
-from arena.cli.terminal.parser import build
+from arena.cli.terminal.parser import build, find
 from arena.cli.terminal.run import run
 from referee import toml
 from referee.check.probe import Candidate, GameConditions, IneligibleError, probe
@@ -35,7 +35,7 @@ BOTS = ("a", "b", "--family=loa")
 
 def parsed(*words: str) -> Document:
     """The tournament that a command line describes."""
-    return read_document(build().parse_args(["play", *words]), play.machine_options())
+    return read_document(build(find("play")).parse_args(["play", *words]), play.machine_options())
 
 
 def written(path: Path, text: str) -> str:
