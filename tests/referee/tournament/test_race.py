@@ -151,8 +151,8 @@ def settles(rng: random.Random, slots: int, factor: float) -> bool:
                     games[number] = games[number]._replace(state="done", points=points, order=number + 1)
 
 
-@pytest.mark.parametrize("slots", [1, 64] if EFFORT == 1 else [1, 16, 64])
-@pytest.mark.parametrize("factor", [1.0, 3.0] if EFFORT == 1 else [1.0, 1.5, 3.0])
+# On one slot the order of ends is that of beginnings, whatever lasts longer.
+@pytest.mark.parametrize(("slots", "factor"), [(1, 1.0), (64, 1.0), (64, 3.0), *([(16, 1.5)] if EFFORT > 1 else [])])
 def test_a_race_of_equal_bots_settles_seldom_on_any_number_of_slots(slots: int, factor: float) -> None:
     rng = random.Random(f"{slots} {factor}")
     wrong = sum(settles(rng, slots, factor) for _ in range(RACES))

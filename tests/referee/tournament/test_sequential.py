@@ -118,9 +118,10 @@ def test_both_models_keep_their_risks(model: Model, draws: float) -> None:
     variance = (1 - draws) / 4 / 2
     wrong = {"H0": 0, "H1": 0}
     for score, truth in zip(test.scores(variance), ("H0", "H1"), strict=True):
-        chances = (score - draws / 2, draws, 1 - score - draws / 2)
+        win, loss = score - draws / 2, 1 - score - draws / 2
+        chances = (win * win, 2 * win * draws, draws * draws + 2 * win * loss, 2 * draws * loss, loss * loss)
         for _ in range(200):
-            points = [sum(rng.choices((1.0, 0.5, 0.0), chances, k=2)) for _ in range(1500)]
+            points = rng.choices((2.0, 1.5, 1.0, 0.5, 0.0), chances, k=1500)
             wrong[truth] += verdict_of(test, points) != truth
     assert max(wrong.values()) <= 200 * 0.05 + 3 * math.sqrt(200 * 0.05 * 0.95)
 
