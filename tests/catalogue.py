@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -73,8 +74,9 @@ def translated() -> tuple[str, ...]:
     return tuple(LANGUAGES)[1:]
 
 
+@cache
 def template() -> Catalog:
-    """Return all messages, without translations."""
+    """Return all messages, without translations: read once, which takes seconds."""
     found = Catalog(project="bot-arena", copyright_holder="", msgid_bugs_address="", fuzzy=False)
     for path, message in (*_messages(), *_columns(), *_records(), *_sentences(), *_misfits(), *vocabulary.words()):
         found.add(message, locations=[(path, 0)])
