@@ -133,6 +133,7 @@ class Stage:
         self.settings = Settings(data=folder, sandbox="none")
         self.bus = Bus()
         self.now = NOW
+        self._bots: dict[str, int] = {}
         self.ids = {name: self.bot(name) for name in bots}
 
     def bot(
@@ -146,11 +147,10 @@ class Stage:
         """Create a new active version of a bot and return its number; `capabilities` are as if it had been checked."""
         if capabilities is not None:
             version["state"] = "checking"
-        known = {line.name: line.id for line in self.store.bots.page(limit=500).items}
-        bot_id = known.get(name) or self.store.bots.add(name, self.user_id).id
-        assert bot_id is not None
+        if name not in self._bots:
+            self._bots[name] = self.store.bots.add(name, self.user_id).id or 0
         made = self.store.versions.add(
-            bot_id,
+            self._bots[name],
             **{
                 "file": BotFile(tuple(command), families=tuple(families)),
                 "state": "active",
