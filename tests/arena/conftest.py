@@ -10,8 +10,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import aiohttp_jinja2
+import jinja2
 import pytest
 from argon2 import PasswordHasher
+from jinja2.bccache import Bucket
 from sqlalchemy import create_engine
 
 from arena import credentials
@@ -54,6 +57,27 @@ def compiled_statements() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         options = {"compiled_cache": Statements()}
         patch.setattr(engine, "create_engine", partial(create_engine, execution_options=options))
+        yield
+
+
+class Templates(jinja2.BytecodeCache):
+    """What templates were compiled to, by their name and text and not by the server: each module has one of its own."""
+
+    def __init__(self) -> None:
+        self._codes: dict[tuple[str, str], Any] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._codes.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._codes[bucket.key, bucket.checksum] = bucket.code
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled_templates() -> Iterator[None]:
+    """A template is compiled once for all servers of this process: all of them together take more than a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(aiohttp_jinja2, "setup", partial(aiohttp_jinja2.setup, bytecode_cache=Templates()))
         yield
 
 
