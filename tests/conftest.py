@@ -85,6 +85,11 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
     return report
 
 
+def pytest_collection_finish() -> None:
+    """Leave modules and tests out of collections of garbage: they stay, and walking through them takes long."""
+    gc.freeze()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Whoever runs tests begins with its share of the long ones, which mostly wait: at the end nobody waits for one."""
     if hasattr(config, "workerinput"):

@@ -19,8 +19,10 @@ def signatures() -> dict[tuple[str, str], int]:
     """How often each function of this process was compiled."""
     from numba.core.registry import CPUDispatcher
 
-    found = [each for each in gc.get_objects() if issubclass(type(each), CPUDispatcher)]
-    return {(each.py_func.__module__, each.py_func.__qualname__): len(each.signatures) for each in found}
+    gc.unfreeze()  # what was loaded when tests were collected is frozen, and would not be listed
+    compiled = [dispatcher for dispatcher in gc.get_objects() if issubclass(type(dispatcher), CPUDispatcher)]
+    assert compiled
+    return {(kernel.py_func.__module__, kernel.py_func.__qualname__): len(kernel.signatures) for kernel in compiled}
 
 
 @pytest.mark.parametrize("kind", [AlphaBeta, MonteCarlo, Greedy])
