@@ -171,8 +171,8 @@ def readers_of(family: str) -> Iterator[Reader]:
     for form in ruleset.rules.formats:
         yield _games(ruleset, moves, form)
     commented = f"{moves[0]} [{moves[0]} {{so}}] "
-    yield Reader("tree", lambda text: study.read_tree(ruleset, "", text), (("", ""),), (*GAME_PIECES, commented), 15)
-    yield Reader("any notation", lambda text: study.tree_of_text(ruleset, text), (("", ""),), GAME_PIECES, 15)
+    yield Reader("tree", lambda text: study.read_tree(ruleset, "", text), (("", ""),), (*GAME_PIECES, commented), 8)
+    yield Reader("any notation", lambda text: study.tree_of_text(ruleset, text), (("", ""),), GAME_PIECES, 8)
 
 
 def readers_for(family: str) -> Iterator[Reader]:
@@ -209,7 +209,7 @@ def _games(ruleset: Ruleset, moves: tuple[str, ...], form: GameFormat) -> Reader
             (f"{begun} {{", f"}}\n{moves[0]}"),
         ),
         (*GAME_PIECES, f"{text}\n\n", f"{text[-20:]} ", form.write(varied, ruleset)),
-        sample=5,
+        sample=2,
     )
 
 
