@@ -21,10 +21,8 @@ ENVIRONMENT = {**os.environ, **INTERPRETED}
 
 
 DRILLS = (
-    ("embedded", ("kill a bot", "fill the disk")),
-    ("embedded", ("kill without its database", "damage the database")),
-    ("scaled", ("cut the network", "usurp")),
-    ("scaled", ("kill without its database", "restart without the broker referee")),
+    ("embedded", ("kill a bot", "fill the disk", "kill without its database", "damage the database")),
+    ("scaled", ("cut the network", "usurp", "kill without its database", "restart without the broker referee")),
 )
 """What no shorter test does to a whole arena; slots, workers, schedulers and referees are killed in those of theirs."""
 
