@@ -53,6 +53,12 @@ class Settings(BaseSettings):
     )
     session_hours: int = Field(24 * 14, ge=1, description="Lifetime of a browser session, in hours.")
 
+    contact: str = Field(
+        "",
+        description="How people reach the operator: a mail address, or the address of a page. Pages that send people "
+        "to the operator show it, and push services get it. Empty: it is not shown.",
+    )
+
     # -- accounts and mail ---------------------------------------------------------------------------------------------
     registration: Literal["open", "invite", "closed"] = Field(
         "invite",
@@ -308,9 +314,18 @@ class Settings(BaseSettings):
     @field_validator("public_url")
     @classmethod
     def _checked_origin(cls, url: str) -> str:
-        if url and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname):
+        if url and not _is_web_address(url):
             raise ValueError("write an address such as https://arena.example")
         return url.rstrip("/")
+
+    @field_validator("contact")
+    @classmethod
+    def _checked_contact(cls, text: str) -> str:
+        if text and not (is_mail_address(text) or _is_web_address(text)):
+            raise ValueError(
+                "write a mail address such as help@arena.example, or a page such as https://arena.example/help"
+            )
+        return text
 
     @field_validator("dump_license")
     @classmethod
@@ -389,6 +404,11 @@ class Settings(BaseSettings):
     def database_url(self) -> str:
         """Database URL; SQLite in the data folder unless `database` is set."""
         return self.database or f"sqlite:///{(self.data / 'arena.sqlite3').resolve()}"
+
+    @property
+    def contact_url(self) -> str:
+        """Address that a link to the operator leads to; empty without a contact."""
+        return f"mailto:{self.contact}" if is_mail_address(self.contact) else self.contact
 
     @property
     def is_clustered(self) -> bool:
@@ -471,6 +491,10 @@ class Settings(BaseSettings):
         settings = cls(**{**given, "__file__": table})
         settings._named_file = named_file
         return settings
+
+
+def _is_web_address(text: str) -> bool:
+    return urlsplit(text).scheme in ("http", "https") and bool(urlsplit(text).hostname)
 
 
 def _address(text: str) -> tuple[str, int] | None:

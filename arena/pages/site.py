@@ -96,12 +96,15 @@ def icon(name: str) -> Markup:
 
 async def _frame_context(request: web.Request) -> dict[str, Any]:
     """Return the template variables of the page frame: navigation, canonical address, unread notices."""
+    settings = request.app[CONTEXT].settings
     return {
         "path": request.path,
         **navigation(request.app),
         "query": request.query,
         "request_url": request.rel_url,
-        "site_url": request.app[CONTEXT].settings.public_url.rstrip("/"),
+        "site_url": settings.public_url.rstrip("/"),
+        "contact": settings.contact,
+        "contact_url": settings.contact_url,
         "canonical": _canonical(request),
         "family_titles": language.family_titles(),
         "unread": await _unread(request),

@@ -63,6 +63,8 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ('executor = "cloud"', r"executor: write local, local:N, dask"),
         ('executor = "local:0"', r"executor: "),
         ('public_url = "arena.example"', r"public_url: write an address"),
+        ('contact = "ask zoe"', r"contact: write a mail address such as help@arena.example, or a page"),
+        ('contact = "javascript:alert(1)"', r"contact: write a mail address"),
         ('sandbox = "glass"', r"sandbox: "),
         ("port = ", r"arena.toml: "),
     ],

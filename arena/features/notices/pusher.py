@@ -44,8 +44,9 @@ class PushMessage:
 
 def contact(settings: Settings) -> str:
     """Return whom push services may contact, which they require to know; empty if the settings do not tell."""
-    if is_mail_address(settings.mail_from):
-        return f"mailto:{settings.mail_from}"
+    for address in (settings.contact, settings.mail_from):
+        if is_mail_address(address):
+            return f"mailto:{address}"
     return f"https://{URL(settings.public_url).host}" if settings.is_https else ""
 
 

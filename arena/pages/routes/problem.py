@@ -11,6 +11,7 @@ from aiohttp import web
 from arena.http.identity import SAFE
 from arena.http.middleware import is_data
 from arena.http.problem import Problem
+from arena.http.request_context import CONTEXT
 from arena.pages import filters, language
 from referee.errors import did_you_mean
 
@@ -31,11 +32,13 @@ def page(request: web.Request, problem: Problem) -> web.Response:
         return problem.response(language.translated)
     environment = _environment()
     environment.globals |= {"asset": asset, "icon": icon, "documentation": documentation.address}
-    document = problem.document()
+    document, settings = problem.document(), request.app[CONTEXT].settings
     titles = language.family_titles()
     near = [str(name) for name in document.get("near", [])]
     text = environment.get_template("problem.html").render(
         path=request.path,
+        contact=settings.contact,
+        contact_url=settings.contact_url,
         **navigation(request.app),
         request_url=request.rel_url if request.method in SAFE else None,
         family_titles=titles,

@@ -22,6 +22,7 @@ from arena.submission.template import LANGUAGES
 from arena.tournaments import creation
 from referee.bot.file import BotFile
 from tests.arena.api.server import Reply, Server, settings_in
+from tests.arena.pages.test_organise import logged_in
 
 PASSWORD = "correct horse battery"
 
@@ -127,6 +128,27 @@ def test_closed_and_invited_registration_show_no_form_without_a_link(sqlite_stor
         assert b'name="password"' in browser.get(link).body
         assert browser.send("/register", user="ada", password=PASSWORD).status == 200
         assert b"has been used" in server.get(link).body
+
+
+@pytest.mark.parametrize(
+    ("contact", "address"),
+    [("zoe@arena.example", "mailto:zoe@arena.example"), ("https://arena.example/help", "https://arena.example/help")],
+)
+def test_pages_that_send_people_to_the_operator_link_to_the_contact(
+    sqlite_store: Store, tmp_path: Path, contact: str, address: str
+) -> None:
+    link = f'Operator of this arena: <a href="{address}">{contact}</a>'
+    for server in server_of(sqlite_store, tmp_path, contact=contact):
+        for path in ("/register", "/reset", "/reset?secret=wrong", "/about"):
+            assert link in server.get(path).body.decode(), path
+        sqlite_store.users.add("ada")
+        refused = server.get("/tournaments/new", headers={"Cookie": logged_in(server, "ada")})
+        assert (refused.status, link in refused.body.decode()) == (403, True)
+        assert f'<a href="{address}">Contact</a>' in server.get("/").body.decode()
+        assert link not in server.get("/nothing").body.decode()
+    for server in server_of(sqlite_store, tmp_path):
+        assert "Operator of" not in server.get("/reset").body.decode()
+        assert ">Contact<" not in server.get("/").body.decode()
 
 
 def test_a_forgotten_password_is_set_by_a_link(server: Server) -> None:
