@@ -64,7 +64,7 @@ OTHERS = (
     "{} except {}",
     "{} has waited for {} pairs",
     "most informative: {} apart, {} ± {}",
-    "in doubt: is {} ({} %) ahead of {} ({} %)? {} % sure, decided at {} %",
+    "in doubt: is {} ({} %) ahead of {} ({} %)? {} % sure",
     "every bot meets all others equally often",
     *("there is no win in {}", "there is no win in {} within {} moves of search", "the solver failed: {}"),
     "nothing is proved within {} moves of search",

@@ -1,7 +1,8 @@
 """Verdicts of tournaments in words and pictures.
 
 A sequential test (SPRT) shows its log-likelihood ratio between the bounds and its pairs by points. A race, the format
-that finds the k best bots, shows the score of every bot and whether it is among them.
+that finds the k best bots, shows the score of every bot and whether it is among them. A gauntlet shows the result of
+its challenger against every other bot.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ class SprtChart:
     @property
     def elo(self) -> str:
         """The Elo difference with its 95 % interval, see `elo_words`."""
-        found = self.candidate.estimate
-        return filters.minus(translated(elo_words(found["elo"], found["elo_low"], found["elo_high"])))
+        estimate = self.candidate.estimate
+        return _interval(estimate["elo"], estimate["elo_low"], estimate["elo_high"])
 
     @property
     def pairs(self) -> Sequence[tuple[str, int]]:
@@ -137,6 +138,46 @@ class SprtChart:
 
 def _elo(value: float) -> str:
     return filters.minus(f"{value:+g}") if value else "0"
+
+
+class ChallengeLine(NamedTuple):
+    """The result of a challenger against one bot, or against all if `rival` is empty; `elo` has its 95 % interval."""
+
+    rival: str
+    games: int
+    wins: int
+    draws: int
+    losses: int
+    elo: tuple[float, float, float]
+
+    @property
+    def score(self) -> float | None:
+        """The share of the points; None without a game."""
+        return (self.wins + self.draws / 2) / self.games if self.games else None
+
+    @property
+    def elo_words(self) -> str:
+        """The Elo difference with its 95 % interval, see `elo_words`."""
+        return _interval(*self.elo)
+
+    @classmethod
+    def of(cls, challenger: StandingItem) -> ChallengeLine:
+        """Return the result against all bots."""
+        estimate = challenger.estimate
+        elo = estimate["elo"], estimate["elo_low"], estimate["elo_high"]
+        counts = challenger.games, challenger.wins, challenger.draws, challenger.losses
+        return cls("", *counts, elo)
+
+    @classmethod
+    def against(cls, rival: StandingItem) -> ChallengeLine:
+        """Return the result against a bot that met nobody else: its own result, seen from the other side."""
+        estimate = rival.estimate
+        elo = -estimate["elo"], -estimate["elo_high"], -estimate["elo_low"]
+        return cls(rival.name, rival.games, rival.losses, rival.draws, rival.wins, elo)
+
+
+def _interval(elo: float, low: float, high: float) -> str:
+    return filters.minus(translated(elo_words(elo, low, high)))
 
 
 class RaceLine(NamedTuple):

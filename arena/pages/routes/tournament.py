@@ -20,7 +20,7 @@ from arena.documents.tournament import EntryItem, PlanQuery, TournamentItem, Tou
 from arena.http.identity import session_of
 from arena.http.kept_files import crosstable_file
 from arena.pages import crosstable, language
-from arena.pages.drawing.verdict import RaceLine, RaceSummary, SprtChart
+from arena.pages.drawing.verdict import ChallengeLine, RaceLine, RaceSummary, SprtChart
 from arena.pages.filters import meaning, plain
 from arena.pages.html_table import HtmlTable, choice, number, sorted_table, sorting, won
 from arena.pages.language import marked
@@ -80,6 +80,15 @@ _ENTRIES: tuple[Column[EntryItem], ...] = (
     text_column("name", "Bot", lambda entry: entry.name, "version", is_heading=True),
     text_column("eligibility", "Eligibility", lambda entry: entry.eligibility, "reason"),
     text_column("withdrawn", "State", lambda entry: entry.withdrawn, "participation"),
+)
+_CHALLENGE: tuple[Column[ChallengeLine], ...] = (
+    text_column("rival", "Opponent", lambda line: line.rival, "rival", is_heading=True),
+    Column("games", "Games", lambda line: line.games),
+    Column("wins", "W", lambda line: line.wins),
+    Column("draws", "D", lambda line: line.draws),
+    Column("losses", "L", lambda line: line.losses),
+    Column("score", "Score", lambda line: line.score, "share"),
+    Column("elo", "Elo", lambda line: line.elo_words if line.games else None, order=lambda line: line.elo[0]),
 )
 _RACE: tuple[Column[RaceLine], ...] = (
     text_column("name", "Bot", lambda line: line.name, "version", is_heading=True),
@@ -211,7 +220,12 @@ async def show(request: web.Request) -> web.Response:
     is_over = tables.is_final
     elo = {strength.name: Interval(strength.elo, strength.interval) for strength in data["strengths"]}
     changes = {line.name: view.changes.get(line.version_id) for line in view.entries}
-    shown = sorted_table(request, _standings(tournament.format, elo, changes, is_over=is_over), order, "rank")
+    challenger = _challenger(tables)
+    shown = (
+        sorted_table(request, _CHALLENGE, [ChallengeLine.against(line) for line in order if line is not challenger])
+        if challenger
+        else sorted_table(request, _standings(tournament.format, elo, changes, is_over=is_over), order, "rank")
+    )
     arena = arena_of(request)
     has_rounds = bool(view.progress.bracket or view.progress.rounds)
     cross = await run(partial(crosstable.read_block, arena, tables, request.query, has_rounds=has_rounds))
@@ -231,6 +245,8 @@ async def show(request: web.Request) -> web.Response:
         eta=_eta(tables, datetime.now(UTC)),
         order=order,
         standings=shown,
+        challenger=challenger,
+        challenge=ChallengeLine.of(challenger) if challenger else None,
         has_elo=any(column.key == "elo" for column in shown.columns),
         cross=cross,
         is_compared=is_compared,
@@ -267,10 +283,18 @@ async def show(request: web.Request) -> web.Response:
     )
 
 
+def _challenger(tables: TournamentStandings) -> StandingItem | None:
+    """Return the challenger of a gauntlet; None in other formats."""
+    table = tables.standing
+    if not format_named(tables.tournament.format).has_challenger:
+        return None
+    return next((line for line in table.lines if line.name == table.seats.get(0)), None)
+
+
 def _winner(tables: TournamentStandings) -> StandingItem | None:
-    """Return the winner of a finished tournament; None before its end, and where a race or a test decided nothing."""
+    """Return the winner of a finished tournament; None before its end, and where nobody wins or nothing is decided."""
     table, decision = tables.standing, tables.standing.decision
-    if tables.tournament.state != "finished" or not table.lines or not tables.endings:
+    if tables.tournament.state != "finished" or not table.lines or not tables.endings or _challenger(tables):
         return None
     if decision.race is not None and not decision.race.is_settled:
         return None
@@ -279,6 +303,9 @@ def _winner(tables: TournamentStandings) -> StandingItem | None:
     # The candidate of a test that accepted H1, whatever its place.
     is_accepted = decision.verdict.state == "H1"
     return next((line for line in table.lines if is_accepted and line.name == table.seats.get(0)), None)
+
+
+_BEFORE_POINTS = {"rank": 0, "name": 1, "score": 2}
 
 
 def _standings(
@@ -302,7 +329,10 @@ def _standings(
     )
     system = format_named(format)
     strengths = (strength,) if is_over and system.has_elo else ()
-    return (*page_columns(standings(system.columns)), *strengths, rating)
+    columns = page_columns(standings(system.columns))
+    if system.ranks_shares:  # what orders the lines comes before the points, also on phones, which show few columns
+        columns = tuple(sorted(columns, key=lambda column: _BEFORE_POINTS.get(column.key, len(_BEFORE_POINTS))))
+    return (*columns, *strengths, rating)
 
 
 def _results_by_rules(lines: Sequence[RulesItem]) -> HtmlTable[RulesItem]:

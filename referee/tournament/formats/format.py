@@ -120,6 +120,8 @@ class Format(ABC, Generic[S]):
     """Whether final standings have Elo differences; a test has its own estimate, from pairs."""
     winner: ClassVar[str] = "Winner:"
     """The word before the name of the winner."""
+    has_challenger: ClassVar[bool] = False
+    """Whether only the first bot meets all others: its result against each is the standing, and nobody wins."""
     columns: ClassVar[tuple[str, ...]] = ()
     """Fields of `StandingItem` that only the tables of some formats show, and of this one."""
     course: ClassVar[str] = "Course"

@@ -18,6 +18,7 @@ class Gauntlet(RoundRobin):
     name = "gauntlet"
     title = "gauntlet"
     purpose = "one challenger, the first bot, plays all other bots"
+    has_challenger = True
     example_entries = """
 [entries]
 bots = ["greedy", "random", "alphabeta"]   # the first is the challenger; a name is its newest active version

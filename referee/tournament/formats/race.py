@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from referee.ratings.race import Pairing, Race, RaceState, certainty_of, evaluate_race
+from referee.ratings.race import Pairing, Race, RaceState, evaluate_race
 from referee.tournament.formats.format import AHEAD, DecisionState, EvidenceFormat, Marks
 from referee.tournament.match import NextStep, PlannedMatch, Seed, TournamentGame, finish
 from referee.tournament.overview import UPCOMING, TournamentOverview, UpcomingMatch, planned
@@ -168,8 +168,7 @@ class RaceFormat(EvidenceFormat[RaceSettings]):
             for doubt in known.doubts:
                 if pair == {doubt.one, doubt.two}:
                     ahead, behind = (f"{names[at]} ({100 * known.shares[at]:.1f} %)" for at in (doubt.one, doubt.two))
-                    sure, needed = 100 * doubt.certainty, 100 * certainty_of(known.bound)
-                    reason = f"in doubt: is {ahead} ahead of {behind}? {sure:.1f} % sure, decided at {needed:.1f} %"
+                    reason = f"in doubt: is {ahead} ahead of {behind}? {100 * doubt.certainty:.1f} % sure"
             matches.append(UpcomingMatch(names[match.first], names[match.second], reason))
         return TournamentOverview(planned=planned(played, names), upcoming=tuple(matches))
 

@@ -156,6 +156,28 @@ def test_the_verdict_of_a_race_in_words() -> None:
     ]
 
 
+def test_a_gauntlet_shows_the_result_of_the_challenger_against_each_bot(server: Server, field: Field) -> None:
+    number = hold(field, "gauntlet", games=4)
+    standings = server.get(f"/api/v1/tournaments/{number}/standings").json
+    lines = {line["name"]: line for line in standings["items"]}
+    shown = text(server, f"/tournaments/{number}", "standings")
+    assert shown.startswith("Results of ada v1 ")
+    counts = ("games", "losses", "draws", "wins")  # of the opponent, so those of the challenger the other way round
+    for name, line in lines.items():
+        if name != "ada v1":
+            assert " ".join([name, *(str(line[count]) for count in counts)]) in shown
+    mine = lines["ada v1"]
+    assert f"all opponents {mine['games']} {mine['wins']} {mine['draws']} {mine['losses']}" in shown
+    page = server.get(f"/tournaments/{number}").body.decode()
+    assert "Winner:" not in page
+    assert "won by" not in page
+    rows = re.findall(
+        r'<th scope="row"[^>]*>.*?>(\w+ v1)<', server.get(f"/tournaments/{number}?sort=-score").body.decode()
+    )
+    points = [1 - lines[name]["score"] for name in rows[:4]]
+    assert points == sorted(points, reverse=True)
+
+
 def test_a_test_shows_its_verdict_bounds_and_elo(server: Server, field: Field) -> None:
     settings = {"elo0": -300, "elo1": 300, "alpha": 0.01}
     number = hold(field, "sprt", entries={"bots": ["bob", "ada"]}, sprt=settings)
