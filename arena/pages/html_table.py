@@ -24,6 +24,7 @@ from arena.pages import filters
 from arena.pages.language import number as decimal
 from arena.pages.language import text, translated
 from arena.pages.markdown import inline
+from referee.errors import near
 
 R = TypeVar("R")
 S = TypeVar("S", bound=str)
@@ -185,7 +186,11 @@ def sorting(request: web.Request, columns: Sequence[Column[Any]], default: str, 
     known = [column.key for column in columns if column.is_sortable]
     if key not in known and wish != default:
         raise Problem(
-            "bad-request", f"invalid sort key {quoted(key)}", hint="choose from " + ", ".join(known), field=parameter
+            "bad-request",
+            f"invalid sort key {quoted(key)}",
+            hint="choose from " + ", ".join(known),
+            field=parameter,
+            near=near(key, known),
         )
     return Sorting(request.rel_url, columns, key, is_descending=wish.startswith("-"), parameter=parameter)
 
@@ -198,7 +203,11 @@ def choice(query: MultiMapping[str], name: str, known: Sequence[S], default: S |
     chosen = next((permitted for permitted in known if permitted == value), None)
     if chosen is None:
         raise Problem(
-            "bad-request", f"invalid {name} {quoted(value)}", hint="choose from " + ", ".join(known[:20]), field=name
+            "bad-request",
+            f"invalid {name} {quoted(value)}",
+            hint="choose from " + ", ".join(known[:20]),
+            field=name,
+            near=near(value, known),
         )
     return chosen
 

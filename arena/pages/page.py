@@ -15,6 +15,7 @@ import aiohttp_jinja2
 from aiohttp import web
 from markupsafe import Markup
 from pydantic import ValidationError
+from yarl import URL
 
 from arena import feature
 from arena.documents.words import FORMS
@@ -29,7 +30,7 @@ from arena.pages import language
 from arena.pages.drawing.replay import Replays
 from arena.pages.drawing.scene import AnalysisLines
 from arena.services.arena import Arena
-from referee.errors import ArenaError, did_you_mean, near
+from referee.errors import ArenaError, near
 from referee.rules import families, family_named, load
 from referee.rules.rules import Rules
 from referee.validation import Model, adapter_of, misfits
@@ -67,7 +68,7 @@ async def run(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await asyncio.to_thread(function, *args, **kwargs)
     except BadValueError as error:
         hint = error.hint or "open the first page of the list"
-        raise Problem("bad-request", str(error), hint=hint, field=error.field) from None
+        raise Problem("bad-request", str(error), hint=hint, field=error.field, **error.extra) from None
 
 
 async def run_use_case(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -183,15 +184,24 @@ def allow_parameters(*names: str) -> Callable[[Handler], Handler]:
         async def answer(request: web.Request) -> web.StreamResponse:
             for name in request.query:
                 if name not in (*names, language.PARAMETER):
-                    hint = did_you_mean(near(name, names)) or f"allowed: {', '.join(names) or 'none'}"
+                    similar, url = near(name, names), request.rel_url
                     raise Problem(
-                        "bad-request", f"this page has no parameter {quoted(name)}", hint=hint, field=name[:60]
+                        "bad-request",
+                        f"this page has no parameter {quoted(name)}",
+                        hint="" if similar else f"allowed: {', '.join(names) or 'none'}",
+                        field=name[:60],
+                        near=[_renamed(url, name, right) for right in similar] or [str(url.without_query_params(name))],
                     )
             return await handler(request)
 
         return answer
 
     return known_only
+
+
+def _renamed(url: URL, wrong: str, right: str) -> str:
+    """Return an address with another name of a parameter, whose values stay."""
+    return str(url.with_query([(right if name == wrong else name, value) for name, value in url.query.items()]))
 
 
 def cached_page(handler: Handler, extra: Callable[[web.Request], Hashable] | None = None) -> Handler:

@@ -22,6 +22,7 @@ from arena.errors import ForbiddenError, NotFoundError
 from arena.services import leaderboard, remote, submission
 from arena.services.arena import Arena
 from arena.store.bots.bots import LEVELS
+from referee.errors import near
 
 LISTED_CHANGES = 50
 """The latest rating changes of a version in a pool that its page lists; the JSON interface has all."""
@@ -33,6 +34,11 @@ def find(arena: Arena, name: str) -> BotItem:
         return arena.store.bots.find(name)
     except NotFoundError:
         raise NotFoundError("bot", name, arena.store.bots.names()) from None
+
+
+def similar(arena: Arena, name: str) -> list[str]:
+    """Return the names of bots most similar to a name."""
+    return near(name, arena.store.bots.names())
 
 
 def page(arena: Arena, query: BotQuery) -> PageResponse[BotItem]:

@@ -209,8 +209,9 @@ def compare(arena: Arena, family: str, pool: str, names: Sequence[str]) -> Ratin
     chosen = list(dict.fromkeys(names or list(by_bot)[:3]))
     for name in chosen:
         if name not in by_bot:
-            hint = did_you_mean(near(name, by_bot)) or "choose a bot of this pool"
-            raise BadValueError(f"no bot {name[:60]!r} has a rating in {pool}", hint=hint, field="bot")
+            similar = near(name, by_bot)
+            hint = did_you_mean(similar) or "choose a bot of this pool"
+            raise BadValueError(f"no bot {name[:60]!r} has a rating in {pool}", hint=hint, field="bot", near=similar)
     if len(chosen) > MAX_COMPARED:
         hint = f"choose at most {MAX_COMPARED}"
         raise BadValueError(f"too many bots for one plot: {len(chosen)}", hint=hint, field="bot")

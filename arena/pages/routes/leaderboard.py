@@ -19,6 +19,7 @@ from arena.documents.game import GameQuery
 from arena.documents.rating import LeaderboardLine, LeaderboardQuery, SideResults
 from arena.documents.table import Column, page_columns, text_column
 from arena.http.identity import session_of
+from arena.http.problem import Problem
 from arena.pages import html_table, rating_plot
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
@@ -166,7 +167,13 @@ async def compare(request: web.Request) -> web.Response:
 @allow_parameters("games", "variants", "options")
 async def show_family(request: web.Request) -> web.Response:
     """Show a family: rules, variants, options, notation, best bots, latest games, sample bots."""
-    rules = path_family(request)
+    try:
+        rules = path_family(request)
+    except Problem as problem:  # a word after the address of the site may be the name of a bot
+        bots = await run(services.bot.similar, arena_of(request), request.match_info["family"])
+        problem.hint = ""
+        problem.extra["near"] = [*problem.extra["near"], *(f"/bots/{bot}" for bot in bots)]
+        raise
     overview = await run(services.front_page.of_family, arena_of(request), rules.family)
     return render(
         request,

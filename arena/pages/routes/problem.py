@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
+from http import HTTPStatus
 from pathlib import Path
 
 import jinja2
@@ -13,7 +15,8 @@ from arena.http.middleware import is_data
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT
 from arena.pages import filters, language
-from referee.errors import did_you_mean
+from referee.errors import did_you_mean, near
+from referee.rules import families
 
 _HEADERS = ("Allow", "Retry-After", "Refresh")
 
@@ -33,20 +36,19 @@ def page(request: web.Request, problem: Problem) -> web.Response:
     environment = _environment()
     environment.globals |= {"asset": asset, "icon": icon, "documentation": documentation.address}
     document, settings = problem.document(), request.app[CONTEXT].settings
-    titles = language.family_titles()
-    near = [str(name) for name in document.get("near", [])]
+    names = [str(name) for name in document.get("near", [])]
     text = environment.get_template("problem.html").render(
         path=request.path,
         contact=settings.contact,
         contact_url=settings.contact_url,
         **navigation(request.app),
         request_url=request.rel_url if request.method in SAFE else None,
-        family_titles=titles,
+        family_titles=language.family_titles(),
         identity=None,
         csrf="",
         problem=document,
-        hint=document.get("hint", "") if document.get("hint") != did_you_mean(near) else "",
-        near=[(titles.get(name, name), address) for name in near if (address := _address(name, request.path))],
+        hint=document.get("hint", "") if document.get("hint") != did_you_mean(names) else "",
+        near=_suggestions(request, problem, names),
         number=document.get("request", ""),
     )
     response = web.Response(text=text, status=problem.status, content_type="text/html", charset="utf-8")
@@ -58,16 +60,32 @@ def page(request: web.Request, problem: Problem) -> web.Response:
     return response
 
 
-def _address(name: str, path: str) -> str:
-    """Return the address of a suggested name, in the same part of the site as the request."""
+def _suggestions(request: web.Request, problem: Problem, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return similar names with their addresses; without any, the list that an unknown address is part of."""
+    from arena.pages.page import PAGES
+
+    titles = language.family_titles()
+    addresses = {name: _address(request, name, problem.field or "") for name in names}
+    links = [(titles.get(name, name), address) for name, address in addresses.items() if address]
+    first, *others = request.path.strip("/").split("/")
+    is_unknown = problem.status == HTTPStatus.NOT_FOUND and others and first in PAGES
+    return links or ([(language.text("Show all"), f"/{first}")] if is_unknown else [])
+
+
+def _address(request: web.Request, name: str, field: str) -> str:
+    """Return the address of a similar name: this one with the name in its query, else in the same part of the site."""
     if name.startswith("/"):
         return name if "{" not in name else ""
-    parts = path.strip("/").split("/")
+    if request.method in SAFE and field in request.query:
+        wrong, *_ = near(name, request.query.getall(field), 1) or request.query.getall(field)
+        query = [(key, name if (key, value) == (field, wrong) else value) for key, value in request.query.items()]
+        return str(request.rel_url.with_query(query))
+    parts = request.path.strip("/").split("/")
     if len(parts) > 1 and parts[0] in ("bots", "docs"):
         return f"/{parts[0]}/{filters.path_part(name)}"
     if len(parts) > 2 and parts[0] == "tournaments":  # a form that names a bot
         return f"/bots/{filters.path_part(name)}"
-    return f"/{filters.path_part(name)}"
+    return "/".join(("", filters.path_part(name), *(parts[1:] if name in families() else ())))
 
 
 @cache

@@ -78,10 +78,10 @@ def test_curves_of_bots_are_compared_at_an_address(server: Server) -> None:
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("bot=adda", "did you mean ada"),
+        ("bot=adda", 'href="/loa/compare?bot=ada">ada<'),
         ("pool=chess", "choose from "),
         ("by=weight", "choose from date, game"),
-        ("bots=ada", "did you mean bot?"),
+        ("bots=ada", 'href="/loa/compare?bot=ada">'),
     ],
 )
 def test_what_cannot_be_compared_is_named(server: Server, query: str, words: str) -> None:
