@@ -255,6 +255,12 @@ def appointment(at: datetime) -> Markup:
     )
 
 
+def hour_of_day(hour: int) -> Markup:
+    """Format an hour of every day: in UTC, which a script makes local."""
+    at = datetime.now(UTC).replace(hour=hour, minute=0, second=0, microsecond=0)
+    return Markup('<time datetime="{}" data-clock>{:%H:%M} UTC</time>').format(at.isoformat(timespec="seconds"), at)
+
+
 def written_day(day: str) -> str:
     """Format a day, month or year of ISO 8601: `2026-11-30`, in French `30/11/2026`."""
     return day if current() != "fr" else "/".join(reversed(day.split("-")))

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from pydantic import ConfigDict, create_model
 
 from arena.pages.filters import size
-from arena.pages.language import number
+from arena.pages.language import number, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,9 @@ class DocumentedField:
             return f"{number(self.default / 1000)} s" if self.default >= 1000 else f"{self.default:g} ms"
         if self.name.endswith("_bytes"):
             return size(self.default)
-        return number(int(self.default)) if isinstance(self.default, int) else str(self.default)
+        if isinstance(self.default, bool):
+            return text("yes") if self.default else text("no")
+        return number(self.default) if isinstance(self.default, int) else str(self.default)
 
     @property
     def title(self) -> str:

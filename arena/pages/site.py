@@ -272,6 +272,7 @@ _FILTERS = (
     filters.when,
     filters.moment_in_utc,
     filters.appointment,
+    filters.hour_of_day,
     recurrence.schedule_name,
     recurrence.schedule_words,
     filters.size,

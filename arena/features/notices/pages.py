@@ -46,7 +46,7 @@ async def _show(request: web.Request, *, status: int = 200, **more: Any) -> web.
         "row": row,
         "email": row.address if row else await run_use_case(arena.store.users.email, identity.user_id),
         "chosen": row.language if row else language.current(),
-        "hour": f"{settings.digest_hour_utc:02}:00",
+        "hour": settings.digest_hour_utc,
         "problem": "",
         "devices": [(device, URL(device.endpoint).host) for device in devices],
         "push_key": await run_use_case(service.push_key, arena),

@@ -242,6 +242,12 @@ def _trail(scene: Scene, where: Geometry) -> Markup:
     )
 
 
+def arrows(scene: Scene) -> str:
+    """Return the points of the arrows of a scene's move, those of different arrows separated by `|`."""
+    where = plan(scene.board)
+    return "|".join(_line(where, line, short=_SHORT) for line in scene.trail if len(line) > 1)
+
+
 def _lit(scene: Scene, where: Geometry) -> Markup:
     cells = {cell.name: cell for cell in where.board.cells}
     names = dict.fromkeys(name for line in scene.trail for name in line if name in cells)

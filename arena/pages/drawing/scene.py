@@ -64,7 +64,7 @@ class Scene:
         """The move as a sentence, for screen readers too, with its comment; empty for the start."""
         if not self.ply:
             return self.comment
-        shown = f"{(self.ply + 1) // 2}. {translated(self.mover)} {self.move}"
+        shown = f"{translated(self.mover)} {self.move}"
         sentence = ", ".join([shown, *(translated(part) for part in (self.how, self.news) if part)])
         return f"{sentence} – {self.comment}" if self.comment else sentence
 

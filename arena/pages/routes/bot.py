@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import NamedTuple
 
 from aiohttp import web
 from markupsafe import Markup
@@ -200,13 +201,20 @@ async def challenge(request: web.Request) -> web.Response:
     return redirect(f"/tournaments/{row.id}")
 
 
-_OPENINGS: tuple[Column[tuple[str, Score]], ...] = (
-    text_column(
-        "name", "Opening", lambda row: row[0], "name", order=lambda row: row[1].name, is_heading=True, css="mono"
-    ),
-    Column("wins", "W", lambda row: row[1].wins),
-    Column("draws", "D", lambda row: row[1].draws),
-    Column("losses", "L", lambda row: row[1].losses),
+class OpeningScore(NamedTuple):
+    """The results of a bot in the games of an opening, or of a variant if they have none."""
+
+    family: str
+    name: str
+    score: Score
+
+
+_OPENINGS: tuple[Column[OpeningScore], ...] = (
+    text_column("name", "Opening", lambda row: row.name, "name", is_heading=True, css="mono"),
+    text_column("family", "Family", lambda row: row.family, "family"),
+    Column("wins", "W", lambda row: row.score.wins),
+    Column("draws", "D", lambda row: row.score.draws),
+    Column("losses", "L", lambda row: row.score.losses),
 )
 
 
@@ -239,15 +247,16 @@ async def versus(request: web.Request) -> web.Response:
     )
 
 
-def _by_opening(meetings: HeadToHead) -> list[tuple[str, Score]]:
+def _by_opening(meetings: HeadToHead) -> list[OpeningScore]:
     """Count the results of `mine` by opening, or by variant for games without an opening; the most frequent first."""
-    rows: dict[str, Score] = {}
+    scores: dict[tuple[str, str], Score] = {}
     for game in meetings.games.items:
-        opening = meetings.openings.get(game.id, "")
-        score = rows.setdefault(opening or game.variant, Score(opening))
+        opening = game.family, meetings.openings.get(game.id, "") or game.variant
+        score = scores.setdefault(opening, Score())
         if game.winner:
             score.add(is_first=game.first_id in meetings.mine, winner=game.winner)
-    return sorted(rows.items(), key=lambda item: (-item[1].games, item[0]))
+    rows = [OpeningScore(*opening, score) for opening, score in scores.items()]
+    return sorted(rows, key=lambda row: (-row.score.games, row.family, row.name))
 
 
 @routes.get("/users/{user}")

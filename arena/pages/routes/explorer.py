@@ -26,6 +26,8 @@ from referee.rules import families, load
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
+MAX_ARROWS = 60
+"""Most moves of a position that have an arrow; one takes half a millisecond."""
 
 
 @routes.get("/explore")
@@ -61,6 +63,7 @@ async def show(request: web.Request) -> web.Response:
         form=replace(form, given={**form.given, "variant": explored.variant}),
         moves=moves,
         links={move.move: _link(request, explored, move.move) for move in explored.moves},
+        arrows=await run(_arrows, rules, explored),
         options={
             "variant": [(variant.name, variant.name) for variant in rules.variants],
             "pool": [(name, name) for name in pools],
@@ -77,6 +80,16 @@ def _link(request: web.Request, found: ExplorerResponse, move: str) -> str:
     kept = {name: value for name, value in request.query.items() if name not in ("position", "moves", "sort")}
     query = {**kept, "variant": found.variant, "position": found.position, "moves": move}
     return str(URL(request.path).with_query(query))
+
+
+def _arrows(rules: Rules, found: ExplorerResponse) -> dict[str, str]:
+    """Return the arrows of the most frequent moves, for the script that shows those of the row under the pointer."""
+    drawn = {}
+    for played in found.moves[:MAX_ARROWS]:
+        scenes = Scenes(rules.settle(found.variant), found.position)
+        scenes.extend([played.move])
+        drawn[played.move] = board.arrows(scenes.items[-1])
+    return drawn
 
 
 def _outcomes(is_light: bool, one: ExplorerResponse | PlayedMoveItem) -> Markup:

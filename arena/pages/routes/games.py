@@ -83,6 +83,7 @@ async def index(request: web.Request) -> web.Response:
     return render(
         request,
         "games.html",
+        all_rules={name: load(name) for name in families()},
         boards=boards,
         sprites=sprites_of(boards),
         games=page,

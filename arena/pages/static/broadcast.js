@@ -48,7 +48,7 @@ function show(number) {
   const isLive = isLast && !known.is_over;
   new Board(place("svg.board"), known.chart, false).draw(scene);
   place(".at").textContent = number;
-  place(".said").textContent = isLast && known.is_over ? `${known.sentence}.` : scene.said.replace(/^\d+\. /, "");
+  place(".said").textContent = isLast && known.is_over ? `${known.sentence}.` : scene.said;
   const from = Math.max(1, number - place(".last-moves").children.length + 1);
   for (const [index, item] of [...place(".last-moves").children].entries()) {
     const shown = from + index <= number ? known.scenes[from + index] : null;

@@ -1,4 +1,5 @@
-// The opening explorer panel next to a viewer or an analysis board; it observes the text of the position.
+// The opening explorer: arrows of its moves on the board of its page, and its panel next to a viewer or an analysis board,
+// which observes the text of the position.
 // A move is a link. A page that can play the move itself handles "explore-move" and cancels the event.
 import { message } from "./text.js";
 
@@ -92,4 +93,23 @@ if (panel && place) {
   new MutationObserver(later).observe(place, { childList: true, characterData: true, subtree: true });
   panel.addEventListener("toggle", later);
   later();
+}
+
+// The arrow of the move under the pointer, or of the row that was tapped or has the focus.
+const trail = document.querySelector('.explorer [data-layer="trail"]');
+function point(event) {
+  const arrows = event.target.closest("tr")?.querySelector("[data-arrow]")?.dataset.arrow.split("|") ?? [];
+  trail.replaceChildren(...arrows.map((points) => {
+    const arrow = document.createElementNS(trail.namespaceURI, "polyline");
+    arrow.setAttribute("points", points);
+    arrow.setAttribute("marker-end", "url(#arrow)");
+    return arrow;
+  }));
+}
+
+if (trail) {
+  const table = trail.closest(".explorer").querySelector("tbody");
+  for (const kind of ["pointerover", "focusin"]) table?.addEventListener(kind, point);
+  // A finger leaves when it is lifted: the arrow of its row stays.
+  table?.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") point(event); });
 }

@@ -179,13 +179,26 @@ def test_the_viewer_steps_through_a_game_of_people(site: Site, page: Any, witnes
 
 def test_the_explorer_leads_from_position_to_position(site: Site) -> None:
     page = shown(site, "/abalone/explorer?source=arena")
-    (link,) = re.findall(r'<th [^>]*data-label="Move"[^>]*>\s*<a href="([^"]+)">', page)[:1]
+    (link,) = re.findall(r'<th [^>]*data-label="Move"[^>]*>\s*<a href="([^"]+)"', page)[:1]
     assert "source=arena" in link
     next_page = shown(site, link.replace("&amp;", "&"))
     counts = [int(re.findall(r"<strong>([\d,]+)</strong>", text)[0].replace(",", "")) for text in (page, next_page)]
     assert 0 < counts[1] <= counts[0]
     assert "Position" in shown(site, "/abalone/explorer?position=none", 400)
     assert "much" in shown(site, "/abalone/explorer?rating=much", 400)
+
+
+def test_the_explorer_shows_the_arrow_of_the_move_under_the_pointer_or_in_focus(site: Site, page: Any) -> None:
+    visit(page, site, "/abalone/explorer?source=arena")
+    arrows, row = page.locator('.explorer [data-layer="trail"] polyline'), page.locator(".explorer tbody tr").first
+    points = row.locator("a").first.get_attribute("data-arrow").split("|")
+    assert arrows.count() == 0
+    row.locator("td").first.hover()
+    assert [arrow.get_attribute("points") for arrow in arrows.all()] == points
+    page.mouse.move(0, 0)
+    assert arrows.count() == 0
+    row.locator("a").first.focus()
+    assert arrows.count() == len(points)
 
 
 def test_what_was_played_before_stands_beside_boards(site: Site, page: Any) -> None:

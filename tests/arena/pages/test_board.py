@@ -74,7 +74,7 @@ def test_every_ply_of_every_family_is_drawn(family: str, variant: str | None) ->
     for before, scene, count in zip(counts, scenes.items[1:], counts[1:], strict=False):
         assert sum(scene.lost.values()) == before - count
         assert sum(scene.gone.values()) == counts[0] - count
-        assert scene.said.startswith(f"{(scene.ply + 1) // 2}. ")
+        assert scene.said.startswith(f"{scene.mover} {scene.move}")
 
 
 def test_a_family_nobody_knows_is_drawn() -> None:

@@ -92,3 +92,8 @@ def test_cells_of_a_large_heat_map_have_the_shade_of_their_share() -> None:
 )
 def test_size_is_written_alike_on_pages_and_terminals(count: int, words: str) -> None:
     assert (filters.size(count), size_in_words(count)) == (words, words)
+
+
+def test_an_hour_of_the_day_is_in_utc_for_readers_without_scripts() -> None:
+    shown = filters.hour_of_day(3)
+    assert re.fullmatch(r'<time datetime="\d{4}-\d\d-\d\dT03:00:00\+00:00" data-clock>03:00 UTC</time>', shown)
