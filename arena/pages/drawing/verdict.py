@@ -170,7 +170,7 @@ class ChallengeLine(NamedTuple):
 
     @classmethod
     def against(cls, rival: StandingItem) -> ChallengeLine:
-        """Return the result against a bot that met nobody else: its own result, seen from the other side."""
+        """Return the result against a bot that met no other bot: its own result, seen from the other side."""
         estimate = rival.estimate
         elo = -estimate["elo"], -estimate["elo_high"], -estimate["elo_low"]
         return cls(rival.name, rival.games, rival.losses, rival.draws, rival.wins, elo)

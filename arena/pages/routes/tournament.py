@@ -292,7 +292,7 @@ def _challenger(tables: TournamentStandings) -> StandingItem | None:
 
 
 def _winner(tables: TournamentStandings) -> StandingItem | None:
-    """Return the winner of a finished tournament; None before its end, and where nobody wins or nothing is decided."""
+    """Return the winner of a finished tournament; None if it has none or nothing is decided."""
     table, decision = tables.standing, tables.standing.decision
     if tables.tournament.state != "finished" or not table.lines or not tables.endings or _challenger(tables):
         return None

@@ -121,7 +121,7 @@ class Format(ABC, Generic[S]):
     winner: ClassVar[str] = "Winner:"
     """The word before the name of the winner."""
     has_challenger: ClassVar[bool] = False
-    """Whether only the first bot meets all others: its result against each is the standing, and nobody wins."""
+    """Whether only the first bot meets all others: its result against each is the standing, and it has no winner."""
     columns: ClassVar[tuple[str, ...]] = ()
     """Fields of `StandingItem` that only the tables of some formats show, and of this one."""
     course: ClassVar[str] = "Course"
