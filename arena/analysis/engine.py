@@ -245,7 +245,6 @@ def _places(player: Player, course: GameHistory, moves: Sequence[str]) -> list[_
             course.push_text(move, Ply())
         except ValueError as error:
             raise NotAGameError(f"ply {number}: {error}") from None
-        player.follow(course)
         places.append(place())
     return places
 

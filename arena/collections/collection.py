@@ -335,9 +335,8 @@ def played(game: GameText, piece: str, line: int, ruleset: Ruleset) -> Collected
                 ply, settled.write(here.state), f"{move} after the end of the game ({outcome.reason})"
             )
         code = texts.code(move, here)
-        if code is None or not here.is_legal(code):
+        if code is None or not here.push(code):
             raise UnplayableGameError(ply, settled.write(here.state), f"illegal move {move}")
-        here.push(code)
     if not game.moves and not game.position:
         raise UnplayableGameError(0, "", "a game without a move")
     winner, outcome = WINNERS.get(game.result), here.outcome

@@ -63,6 +63,8 @@ _REFUSAL_HINT = (
 )
 _HEARD_AFTER_NS = 60_000_000
 """When others hear a second time of what happened before the turn: what was too recent at its start is due by then."""
+_JUST_NOW_NS = 100_000
+"""Time after an answer in which the bot is not asked whether it has written more: two moves of instant bots."""
 _CATCH_UP_BYTES = 2**20
 """The most unread output that is consumed before a question: a pipe never holds more."""
 
@@ -85,7 +87,7 @@ class LocalBot:
         watchdog: Watchdog | None = None,
         overshoot: Overshoot | None = None,
     ) -> None:
-        self.spec = spec
+        self.spec, self.side = spec, 0
         self.limits = limits
         self.session = RefereeSession(Capabilities.from_json(spec.capabilities))
         self.capabilities = Capabilities.default()
@@ -167,18 +169,6 @@ class LocalBot:
 
     def hear_offer(self) -> None:
         """Do nothing: bots do not receive draw offers."""
-
-    # The turn in the game, for the limits on pondering. `session.begin_turn` and `session.end_turn` in `think`
-    # advance the state of the protocol from `go` to `bestmove`.
-    def begin_turn(self, _side: int) -> None:
-        """Lift the limits on pondering: the bot is to move."""
-        if limiter := self.process.ponder_limiter:
-            limiter.end_wait()
-
-    def end_turn(self, took_ms: float) -> None:
-        """Limit pondering again: the bot has moved."""
-        if limiter := self.process.ponder_limiter:
-            limiter.begin_wait(self.wire.arrived_ns, int(took_ms * 1e6))
 
     def close(self) -> None:
         """End the process: send `quit` if it is usable, kill it and its descendants, reap it, close all descriptors."""
@@ -292,7 +282,7 @@ class LocalBot:
     def think(
         self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] = MappingProxyType({})
     ) -> Thought:
-        """Send `position … go …` in one write and wait for `bestmove`.
+        """Send `position … go …` in one write and wait for `bestmove`; lift the limits on pondering meanwhile.
 
         `known` maps move texts that need no parsing to their codes.
 
@@ -300,13 +290,17 @@ class LocalBot:
         bot's run-queue delay, as the kernel counts them, are not charged. Raises BotError with `time` (answered late),
         `stalled` (did not answer), `crashed`, `protocol-error` or `output-limit`; Stopped if the game is called off.
         """
-        wire, session, queue = self.wire, self.session, self.process.queue
+        wire, session, queue, limiter = self.wire, self.session, self.process.queue, self.process.ponder_limiter
         assert queue
-        # The time of the last output is near enough to the present, and is known without a call of the clock.
-        if wire.arrived_ns > self.watchdog.next_ns:
+        assert limiter
+        limiter.end_wait()
+        now_ns = time.monotonic_ns()
+        if now_ns > self.watchdog.next_ns:
             self.watchdog.check_all()
         allowance_ns = int((self.limits.move_ms if allowance_ms is None else allowance_ms) * _MS)
-        if wire.has_spoken:
+        # Asking the kernel takes ten times as long as reading the clock. What a bot writes so soon after an answer, and
+        # not with it, is read at a later turn.
+        if wire.lines or (now_ns - wire.arrived_ns > _JUST_NOW_NS and wire.has_spoken):
             self._catch_up()
         if self._is_slow:
             queue.begin()  # this takes longer than the turn of a bot that answers at once
@@ -317,7 +311,8 @@ class LocalBot:
             if code is not None and elapsed - wire.lag_ns <= allowance_ns:
                 session.complete_turn()
                 self._is_slow = False
-                return Thought(None, None, elapsed / _MS, wire.lag_ns / _MS, None, code)
+                limiter.begin_wait(wire.arrived_ns, elapsed)
+                return Thought(None, None, _ms(elapsed), _ms(wire.lag_ns), None, code)
             # Not a known move in time: the line is read again, in the slow way.
             wire.lines.append(line)
         session.begin_turn()
@@ -339,7 +334,8 @@ class LocalBot:
         if wire.lines and wire.lines[0].startswith(b"bestmove"):
             raise self.process.failed(Termination.PROTOCOL_ERROR, "two bestmoves to one `go`")
         info = summary(_read_infos(lines)) if lines else None
-        return Thought(move, offer, elapsed / _MS, lag / _MS, info, code, lines)
+        limiter.begin_wait(wire.arrived_ns, elapsed)
+        return Thought(move, offer, _ms(elapsed), _ms(lag), info, code, lines)
 
     def _lines(self, deadline_ns: int, stage: str) -> Iterator[bytes]:
         """Yield the bot's lines; end at the deadline plus the referee's own delay, even if more lines keep coming."""
@@ -431,6 +427,11 @@ class LocalBot:
         except BotError as error:
             return error
         return failed(Termination.STALLED, f"{asked}; nor in {self.grace_ms} ms more")
+
+
+def _ms(time_ns: int) -> float:
+    """Return nanoseconds in milliseconds with three decimals; `round` takes as long as a call of a kernel."""
+    return (time_ns + 500) // 1000 / 1000
 
 
 def _read_infos(lines: Sequence[bytes]) -> Iterator[Info]:

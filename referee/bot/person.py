@@ -79,7 +79,7 @@ class PersonSeat:
     """A side that a person plays. Without a clock, a person who makes no decision for `idle_s` seconds resigns."""
 
     def __init__(self, spec: BotSpec, limits: BotLimits, hand: Hand, idle_s: float) -> None:
-        self.spec, self.limits = spec, limits
+        self.spec, self.limits, self.side = spec, limits, 0
         self.capabilities = Capabilities.default()
         self.rule_options: frozenset[str] = frozenset()
         self.overshoot = Overshoot(0)
@@ -112,9 +112,6 @@ class PersonSeat:
         """Let the person accept the opponent's draw offer instead of moving."""
         self._hand.is_offered = True
 
-    def begin_turn(self, *_: int) -> None:
-        """Do nothing: a person sees the board."""
-
     def think(self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] | None = None) -> Thought:
         """Wait for the person's decision. Raises Stopped, and BotError after the time limit or if the person left."""
         position = question.split(b"\n", 1)[0]
@@ -122,7 +119,7 @@ class PersonSeat:
         begin = time.monotonic()
         left_s = self._idle_s if allowance_ms is None else allowance_ms / 1000
         decision = self._hand.take(ply, left_s)
-        ms = (time.monotonic() - begin) * 1000
+        ms = round((time.monotonic() - begin) * 1000, 3)
         if decision is None and allowance_ms is None:
             raise BotError(Termination.RESIGNED, f"no move for {self._idle_s / 60:g} minutes")
         if decision is None:
@@ -130,9 +127,6 @@ class PersonSeat:
         if decision.left:
             raise BotError(Termination.RESIGNED, decision.left)
         return Thought(decision.move, decision.offer, ms, 0.0, None)
-
-    def end_turn(self, took_ms: float) -> None:
-        """Do nothing: a person sees the board."""
 
     def announce(self, result: UgiResult) -> None:
         """Do nothing: a person sees the board."""

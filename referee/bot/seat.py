@@ -76,7 +76,7 @@ LAST_LINES = 256
 
 @dataclass(slots=True)
 class Thought:
-    """The answer to one `go`. Times in milliseconds.
+    """The answer to one `go`. Times in milliseconds with three decimals.
 
     If the move's text is a key of the mapping `known` that was passed to `think`, `code` is its value and `move` is
     None. `lines` are the last lines of search information, not parsed.
@@ -95,10 +95,12 @@ class Seat(Protocol):
     """A player of one side; the game loop calls these methods in this order. Most may raise BotError and Stopped.
 
     `rule_options` are the options that the player was sent for the rules of its last game. `has_answered` is True once
-    it has answered a `go movetime`; `overshoot` is its lateness in such answers.
+    it has answered a `go movetime`; `overshoot` is its lateness in such answers. `side` is 0 while it plays the first
+    side, 1 for the second.
     """
 
     spec: BotSpec
+    side: int
     limits: BotLimits
     capabilities: Capabilities
     rule_options: frozenset[str]
@@ -134,14 +136,8 @@ class Seat(Protocol):
     def hear_offer(self) -> None:
         """Pass on a draw offer that the opponent makes with the move about to be played."""
 
-    def begin_turn(self, side: int) -> None:
-        """Start the player's turn as the first (0) or second (1) side; called before `think`."""
-
     def think(self, question: bytes, allowance_ms: float | None, known: Mapping[bytes, int] = ...) -> Thought:
         """Return the answer to `position … go …` within `allowance_ms`; see `referee.bot.bot.LocalBot.think`."""
-
-    def end_turn(self, took_ms: float) -> None:
-        """End the player's turn; called after `think`."""
 
     def announce(self, result: UgiResult) -> None:
         """Send the result of the game if the player wants it; errors are ignored."""

@@ -179,14 +179,11 @@ class BotUnderTest:
         assert self._player
         while self.history.is_in_phase and self._player.passes_phase:
             self.history.push_pass()
-            self._player.follow(self.history)
 
     def play(self, move: str) -> None:
         """Play a move in the present game."""
         assert self.history
-        assert self._player
         self.history.push_text(move, Ply())
-        self._player.follow(self.history)
         self._pass()
 
     @property

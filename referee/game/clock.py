@@ -36,10 +36,8 @@ class GameClock:
     def charge(self, side: int, used_ms: float) -> bool:
         """Charge `used_ms`; add the increment, and the base time if a period begins. Return False if the flag fell."""
         control = self.controls[side]
-        if control.kind == "movetime":
-            return used_ms <= control.base_ms + self.margin_ms
         if control.kind != "clock":
-            return True
+            return control.kind != "movetime" or used_ms <= control.base_ms + self.margin_ms
         left = self.left_ms[side] - used_ms
         if left < -self.margin_ms:
             self.left_ms[side] = left

@@ -64,9 +64,9 @@ Watch = Callable[[int, str, Ply], None]
 class GameHistory:
     """The history of a game: opening, moves played and the present position.
 
-    `is_in_phase` is True during the phase before regular play; `was_in_phase` is its value before the last ply,
-    `starts_in_phase` before the first one. `played` are the moves that an interrupted game had after its opening;
-    `watch` is called after every ply but these. Raises UnknownNameError and ParseError for an invalid spec.
+    `is_in_phase` is True during the phase before regular play. `played` are the moves that an interrupted game had
+    after its opening; `watch` is called after every ply but these. Raises UnknownNameError and ParseError for an
+    invalid spec.
     """
 
     def __init__(self, spec: GameSpec, watch: Watch | None = None, played: Sequence[tuple[str, Ply]] = ()) -> None:
@@ -75,10 +75,14 @@ class GameHistory:
         self.line = LineOfPlay(self.ruleset, spec.position)
         self.moves: list[str] = []
         self.plies: list[Ply] = []
+        self.move_line = bytearray()
+        """The moves as the line `position` lists them, each after a space."""
         self.start = self.ruleset.start if spec.position is None else self.position
         self._watch = watch
         self._phase = self.ruleset.phase
-        self.starts_in_phase = self.is_in_phase = self.was_in_phase = self._is_before_play()
+        self.is_in_phase = self._is_before_play()
+        self.regular_play: tuple[str, int] = "", 0
+        """The position after the phase before regular play, empty without one, and where in `move_line` it stands."""
         for text in spec.opening:
             self.push_text(text, Ply(book=True))
         self._watch = None
@@ -94,23 +98,25 @@ class GameHistory:
     def _is_before_play(self) -> bool:
         return self._phase is not None and self._phase.holds(self.line.state, self.ruleset.config)
 
-    def push(self, text: str, ply: Ply, code: int) -> None:
-        """Play a legal move, given as canonical text and code."""
-        self.line.push(code)
+    def push(self, text: str, ply: Ply, code: int) -> bool:
+        """Play a move, given as canonical text and code, if it is legal; return whether it was played."""
+        if not self.line.push(code):
+            return False
         self.moves.append(text)
         self.plies.append(ply)
-        if self._phase:
-            self.was_in_phase, self.is_in_phase = self.is_in_phase, self._is_before_play()
+        self.move_line += b" " + text.encode()
+        if self.is_in_phase:
+            self.is_in_phase = self._is_before_play()
+            self.regular_play = "" if self.is_in_phase else self.position, len(self.move_line)
         if self._watch:
             self._watch(len(self.moves), text, ply)
+        return True
 
     def push_text(self, text: str, ply: Ply) -> None:
         """Play a move given as text, such as one of the opening. Raises ParseError if it is not legal."""
-        line = self.line
-        code = self.ruleset.rules.notation.read_move(text, line.state, self.ruleset.config)
-        if not line.is_legal(code):
+        code = self.ruleset.rules.notation.read_move(text, self.line.state, self.ruleset.config)
+        if not self.push(text, ply, code):
             raise ParseError("illegal opening move", text=text, hint=f"in {self.position}")
-        self.push(text, ply, code)
 
     def push_pass(self) -> None:
         """Pass for a bot that does not implement the phase before regular play."""

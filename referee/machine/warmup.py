@@ -44,7 +44,7 @@ def is_cold(family: str) -> bool:
 def get_ready(family: str) -> None:
     """Load or compile only the functions of the kernel that a game of the family uses."""
     ruleset = load(family).settle()
-    LineOfPlay(ruleset).is_legal(0)
+    LineOfPlay(ruleset).push(-1)  # no move has a negative code
 
 
 def warm_with_solver(family: str) -> Warmed:
@@ -65,7 +65,7 @@ def warm_with_solver(family: str) -> Warmed:
 
 
 def warm(family: str) -> Warmed:
-    """Call every function of a family's kernel once, and perft with that kernel."""
+    """Call every function of a family's kernel once, and perft and a ply of a game with that kernel."""
     started = time.perf_counter()
     ruleset = load(family).settle()
     kernel, config, state = ruleset.rules.kernel, ruleset.config, ruleset.read()
@@ -76,6 +76,7 @@ def warm(family: str) -> Warmed:
         kernel.play(state, config, int(moves[0]), np.empty_like(state))
     kernel.result(state, config, 1, 0)
     perft(ruleset, state, 1)
+    get_ready(family)
     kernel.playout(state, config, np.array([1], dtype=np.uint64), 1)
     kernel.evaluate(state, config)
     statistics = [function.stats for function in vars(kernel).values() if hasattr(function, "stats")]

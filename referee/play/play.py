@@ -141,8 +141,6 @@ def _contest(history: GameHistory, players: Sequence[Player]) -> Ending:
         player = players[side]
         if history.is_in_phase and player.passes_phase:
             history.push_pass()
-            for follower in players:
-                follower.follow(history)
             side = 1 - side
             continue
         try:
@@ -154,18 +152,14 @@ def _contest(history: GameHistory, players: Sequence[Player]) -> Ending:
         if thought.offer and (ending := _without_move(history, side, thought)):
             return ending
         code = thought.code if thought.code is not None else texts.code(thought.move, line)
-        if code is None or not line.is_legal(code):
-            said = thought.move if thought.code is None else texts.write(thought.code)
-            return by_illegal_move(history, side, player.bot, said)
+        text = None if code is None else names.get(code) or texts.write(code)
+        ply = _ply(thought, charged_ms if is_timed[side] else 0.0)
         if thought.offer == "draw" and spec.adjudication.draw_agreement:
-            players[1 - side].bot.hear_offer()
-        text = names.get(code) or texts.write(code)
-        _push(history, text, code, thought, charged_ms if is_timed[side] else 0.0)
-        for follower in players:
-            follower.follow(history)
+            players[1 - side].bot.hear_offer()  # before the ply is told to those who watch, with its offer
+        if code is None or text is None or not history.push(text, ply, code):
+            return by_illegal_move(history, side, player.bot, text if thought.move is None else thought.move)
         if line.outcome is None:
-            score = centipawns(thought.info) if thought.info else None
-            outcome = adjudicator.ply(side, len(history.moves), score, thought.offer == "draw")
+            outcome = adjudicator.ply(side, len(history.moves), ply.score, thought.offer == "draw")
             if outcome:
                 break
         side = 1 - side  # sides alternate at every ply, an invariant of all rules
@@ -182,19 +176,14 @@ def _without_move(history: GameHistory, side: int, thought: Thought) -> Ending |
     return None
 
 
-def _push(history: GameHistory, text: str, code: int, thought: Thought, charged_ms: float) -> None:
-    ms, lag_ms = thought.ms, thought.lag_ms
-    spent_ms = round(ms, 3)
-    # Most plies have no lag, and a clock is charged all of their time: rounding takes as long as a call of a kernel.
-    if lag_ms:
-        charged_ms, lag_ms = round(charged_ms, 3), round(lag_ms, 3)
-    elif charged_ms:
-        charged_ms = spent_ms
+def _ply(thought: Thought, charged_ms: float) -> Ply:
+    """Return how a move was played. Its times are exact; only a difference of two needs rounding again."""
+    if thought.lag_ms:
+        charged_ms = round(charged_ms, 3)
     if info := thought.info:
-        ply = Ply(spent_ms, charged_ms, lag_ms, centipawns(info), info.depth, info.nodes, pv=kept_variation(info.pv))
-    else:
-        ply = Ply(spent_ms, charged_ms, lag_ms)
-    history.push(text, ply, code)
+        score, pv = centipawns(info), kept_variation(info.pv)
+        return Ply(thought.ms, charged_ms, thought.lag_ms, score, info.depth, info.nodes, pv=pv)
+    return Ply(thought.ms, charged_ms, thought.lag_ms)
 
 
 def _side_to_move(history: GameHistory) -> int:

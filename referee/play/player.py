@@ -136,78 +136,47 @@ class Player:
     phase.
     """
 
-    __slots__ = (
-        "_clock",
-        "_has_move_times",
-        "_line",
-        "_question",
-        "_separator",
-        "_shares",
-        "_side",
-        "bot",
-        "passes_phase",
-    )
+    __slots__ = ("_clock", "_has_move_times", "_head", "_history", "_shares", "_side", "bot", "passes_phase")
 
     def __init__(self, bot: Seat, history: GameHistory) -> None:
         plan = prepare(bot, history.ruleset, is_shown=history.spec.position is not None)
         self.bot = bot
         self.passes_phase = plan.passes_phase
-        self._line = history.line
+        self._history = history
         self._shares = shares_of_game(history.ruleset.rules.game_moves)
-        self._question = bytearray(b"position startpos")
-        """`position … moves …` up to the present ply."""
-        self._separator = b" moves "
-        if not plan.use_startpos or history.spec.position not in (None, history.ruleset.variant.position):
-            self._restart(history.start)
-        self._see_opening(history)
+        is_usual = plan.use_startpos and history.spec.position in (None, history.ruleset.variant.position)
+        self._head = b"position startpos" if is_usual else b"position fen " + history.start.encode()
 
     def begin(self, clock: GameClock, side: int) -> None:
         """Begin play by these clocks, as the first (0) or second (1) side; called before the first `ask`."""
         self._clock, self._side = clock, side
+        self.bot.side = side
         kind = clock.controls[side].kind
         # A bot that does not read clocks is sent move times that keep its clock.
         self._has_move_times = kind == "movetime" or (kind == "clock" and not self.bot.capabilities.clocks)
 
-    def _restart(self, position: str) -> None:
-        self._question = bytearray(b"position fen " + position.encode())
-        self._separator = b" moves "
-
-    def _see_opening(self, history: GameHistory) -> None:
-        if self.passes_phase and history.starts_in_phase:
-            if not history.is_in_phase:
-                self._restart(history.position)
-        elif history.moves:
-            self._question += b" moves " + " ".join(history.moves).encode()
-            self._separator = b" "
-
-    def follow(self, history: GameHistory) -> None:
-        """Append the ply just played to the line `position`, or start that line again after a phase that was passed."""
+    def _question(self, *lines: bytes) -> bytes:
+        """Return the line `position …` of the present ply, followed by `lines`."""
+        history = self._history
+        head, moves = self._head, history.move_line
         if self.passes_phase:
-            if history.was_in_phase and not history.is_in_phase:
-                self._restart(history.position)
-                return
-            if history.is_in_phase:
-                return
-        self._question += self._separator + history.moves[-1].encode()
-        self._separator = b" "
+            position, start = history.regular_play
+            head, moves = b"position fen " + position.encode() if position else head, moves[start:]
+        return b"".join((head, b" moves", moves, *lines) if moves else (head, *lines))
 
     @property
     def position(self) -> bytes:
         """The line `position …` of the present ply."""
-        return bytes(self._question)
+        return self._question()
 
     def ask(self, known: Mapping[bytes, int]) -> Thought:
-        """Return the answer to `position … go …`; lift the limits on pondering meanwhile. Raises as `Seat.think`."""
+        """Return the answer to `position … go …`. Raises as `Seat.think`."""
         bot, clock, side = self.bot, self._clock, self._side
-        bot.begin_turn(side)
-        legal = legal_line(bot, self._line.position)
+        legal = legal_line(bot, self._history.line.position)
         if self._has_move_times:
-            thought = self._ask_in_time(legal, self._move_time_ms(), clock.allowance_ms(side), known)
-        else:
-            question = b"".join((self._question, b"\n", legal, b"go ", clock.words(side), b"\n"))
-            thought = bot.think(question, clock.allowance_ms(side), known)
-        bot.end_turn(thought.ms)
-        return thought
+            return self._ask_in_time(legal, self._move_time_ms(), clock.allowance_ms(side), known)
+        question = self._question(b"\n", legal, b"go ", clock.words(side), b"\n")
+        return bot.think(question, clock.allowance_ms(side), known)
 
     def _ask_in_time(
         self, legal: bytes, told_ms: int, allowance_ms: float | None, known: Mapping[bytes, int]
@@ -216,7 +185,7 @@ class Player:
         bot, is_first = self.bot, not self.bot.has_answered
         bot.has_answered = True
         try:
-            question = b"%b\n%bgo movetime %d\n" % (bytes(self._question), legal, told_ms)
+            question = self._question(b"\n%bgo movetime %d\n" % (legal, told_ms))
             thought = bot.think(question, allowance_ms, known)
         except BotError as error:
             if error.termination is Termination.TIME and allowance_ms is not None:

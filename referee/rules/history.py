@@ -5,12 +5,11 @@ It is mutable and fast; `referee.rules.position.Position` is the immutable count
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
 import numpy as np
 import numpy.typing as npt
 
 from referee.rules.core import SIDES, Outcome, Side
+from referee.rules.per_family import loaded
 from referee.rules.position import Position, outcome_of
 from referee.rules.repetition import History
 from referee.rules.rules import Ruleset, State
@@ -27,24 +26,20 @@ class LineOfPlay:
         self.codes: list[int] = []
         """The moves that led here."""
         self._kernel = rules.kernel
+        self._advance = loaded(__package__, "ply", rules.family).advance
         self._config = ruleset.config
         self._spare: State = np.empty_like(self.state)
         self._buffer: npt.NDArray[np.int64] = np.empty(self._kernel.MAX_MOVES, dtype=np.int64)
-        self._moves = memoryview(self._buffer)  # type: ignore[arg-type]
-        """The same, quicker to look into."""
-        self._key_size = self._kernel.KEY_SIZE
-        self._history = History()
-        self.outcome: Outcome | None = self._judge()
+        size = self._kernel.KEY_SIZE
+        self._key, self._spare_key = self.state[:size], self._spare[:size]
+        self._history = History((self._key.tobytes(),))
+        code = int(self._kernel.result(self.state, self._config, 1, 0))
+        self.outcome: Outcome | None = outcome_of(ruleset, code)
 
     @property
     def plies(self) -> int:
         """The number of moves played."""
         return len(self.codes)
-
-    def _judge(self) -> Outcome | None:
-        times, gap = self._history.add(self.state[: self._key_size].tobytes())
-        code = int(self._kernel.result(self.state, self._config, times, gap))
-        return outcome_of(self.ruleset, code) if code else None
 
     @property
     def side(self) -> Side:
@@ -55,22 +50,24 @@ class LineOfPlay:
         """Return the legal moves as ascending codes: a view that the next call overwrites."""
         return self._buffer[: self._kernel.legal(self.state, self._config, self._buffer)]
 
-    def is_legal(self, move: int) -> bool:
-        """Return whether the game is undecided and a code is among its legal moves."""
+    def push(self, move: int) -> bool:
+        """Play a move if the game is undecided and the move is legal; return whether it was played."""
         if self.outcome is not None:
             return False
-        count = self._kernel.legal(self.state, self._config, self._buffer)
-        # Kernels list moves in ascending order.
-        place = bisect_left(self._moves, move, 0, count)
-        return place < count and self._moves[place] == move
-
-    def push(self, move: int) -> None:
-        """Play a legal move."""
-        self._kernel.play(self.state, self._config, move, self._spare)
+        spare = self._spare
+        code = self._advance(self.state, self._config, move, self._buffer, spare)
+        if code < 0:
+            return False
         # The two arrays take turns, so that a game allocates nothing at each ply.
-        self.state, self._spare = self._spare, self.state
+        self.state, self._spare = spare, self.state
+        self._key, self._spare_key = self._spare_key, self._key
         self.codes.append(move)
-        self.outcome = self._judge()
+        times, gap = self._history.add(self._key.tobytes())
+        if times > 1:
+            code = self._kernel.result(spare, self._config, times, gap)
+        if code:
+            self.outcome = outcome_of(self.ruleset, int(code))
+        return True
 
     def position(self) -> Position:
         """Return the current position without its history."""

@@ -91,9 +91,8 @@ def _played(ruleset: Ruleset, start: State, moves: Sequence[str]) -> LineOfPlay 
     line, texts = LineOfPlay(ruleset, start), move_texts(ruleset.rules.family)
     for move in moves:
         code = texts.code(move, line)
-        if code is None or move != (texts.names.get(code) or texts.write(code)) or not line.is_legal(code):
+        if code is None or move != (texts.names.get(code) or texts.write(code)) or not line.push(code):
             return None
-        line.push(code)
     return line
 
 

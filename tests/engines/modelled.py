@@ -96,9 +96,7 @@ class Modelled:
     def nothing(self, *_: Any) -> None:
         """What is said to it has no effect."""
 
-    start = handshake = tell = begin_game = new_game = ready = announce = begin_turn = end_turn = condemn = close = (
-        nothing
-    )
+    start = handshake = tell = begin_game = new_game = ready = announce = condemn = close = nothing
 
     def think(self, question: bytes, allowance_ms: float, known: Container[bytes] = ()) -> Thought:
         """Its answer after the time it takes. Raises BotError (`time`)."""

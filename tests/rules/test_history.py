@@ -17,17 +17,18 @@ TOUR = ("b1b3", "h5f5", "b3b1", "f5h5")
 
 
 class Witness:
-    """A kernel that records the arguments of `result`: the occurrence, and the plies since the last one."""
+    """A kernel that records the arguments of `result` by ply: the occurrence, and the plies since the last one."""
 
     def __init__(self, kernel: Any) -> None:
         self._kernel = kernel
-        self.asked: list[tuple[int, int]] = []
+        self.asked: dict[int, tuple[int, int]] = {}
+        self.ply = 0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._kernel, name)
 
     def result(self, state: Any, config: Any, occurrence: int, gap: int) -> int:
-        self.asked.append((occurrence, gap))
+        self.asked[self.ply] = occurrence, gap
         return int(self._kernel.result(state, config, occurrence, gap))
 
 
@@ -36,24 +37,26 @@ def play(line: LineOfPlay, *moves: str) -> list[Outcome | None]:
     outcomes = []
     for text in moves:
         move = line.position().read(text)
-        assert line.is_legal(move)
-        line.push(move)
+        assert line.push(move)
         outcomes.append(line.outcome)
     return outcomes
 
 
 def asked(*moves: str) -> list[tuple[int, int]]:
-    """Return the arguments of `result` for the start and for the position after each move."""
+    """Return the arguments of `result` for the start and for the position after each move.
+
+    Python asks it about repeated positions only: it is part of the compiled ply for the others, as (1, 0).
+    """
     settled = LOA.settle(options={"repetition": 0})
     plain = LineOfPlay(settled)
     play(plain, *moves)
     witness, rules = Witness(LOA.kernel), dataclasses.replace(LOA)
     vars(rules)["kernel"] = witness
     line = LineOfPlay(Ruleset(rules, settled.variant, settled.values))
-    for code in plain.codes:
+    for witness.ply, code in enumerate(plain.codes, 1):
         line.push(code)
     assert line.plies == len(moves)
-    return witness.asked
+    return [witness.asked.get(ply, (1, 0)) for ply in range(len(moves) + 1)]
 
 
 def test_every_occurrence_is_counted_with_the_plies_since_the_last_one() -> None:
@@ -74,7 +77,8 @@ def test_game_ends_at_the_first_position_that_occurs_often_enough(repetition: in
     line = LineOfPlay(LOA.settle(options={"repetition": repetition}))
     found = play(line, *(TOUR * 4)[:last])
     assert found == [None] * (last - 1) + [Outcome("draw", Termination.REPETITION)]
-    assert not line.is_legal(line.position().read("b1b3")), "the game is over"
+    assert not line.push(line.position().read("b1b3")), "the game is over"
+    assert line.plies == last
 
 
 def test_line_of_play_reports_legality_and_its_position() -> None:
@@ -82,11 +86,12 @@ def test_line_of_play_reports_legality_and_its_position() -> None:
     line = LineOfPlay(ruleset)
     codes = line.legal().tolist()
     assert codes == sorted(codes) == list(line.position().moves)
-    assert all(line.is_legal(code) for code in codes)
-    assert not line.is_legal(codes[-1] + 1)
-    assert not line.is_legal(max(set(range(codes[0], codes[-1])) - set(codes)))
-    move = codes[0]
+    assert all(LineOfPlay(ruleset).push(code) for code in codes)
     before = line.state.copy()
+    assert not line.push(codes[-1] + 1)
+    assert not line.push(max(set(range(codes[0], codes[-1])) - set(codes)))
+    assert (line.state == before).all()
+    move = codes[0]
     line.push(move)
     assert line.codes == [move]
     assert (line.start == before).all()
@@ -103,6 +108,6 @@ def test_a_move_that_was_legal_before_is_refused() -> None:
         if line.outcome:
             break
         for move in set(former) - set(line.legal().tolist()):
-            assert not line.is_legal(move)
+            assert not line.push(move)
             refused += 1
     assert refused > 40

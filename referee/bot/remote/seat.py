@@ -65,7 +65,7 @@ class RemoteBot:
         self._open_link = open_link
         self._link: LobbyLink | None = None
         self._session = RefereeSession()
-        self._side = 0
+        self.side = 0
         self._is_open = self._has_shaken_hands = self._is_ready = False
         self._said: list[RefereeMessage] = []
         """Messages that a fresh program receives again: the options and the beginning of the game."""
@@ -146,13 +146,6 @@ class RemoteBot:
     def hear_offer(self) -> None:
         """Do nothing: bots do not receive draw offers."""
 
-    def begin_turn(self, side: int) -> None:
-        """Store the side whose turn begins: first (0) or second (1)."""
-        self._side = side
-
-    def end_turn(self, took_ms: float) -> None:
-        """Do nothing: pondering is not limited on the author's machine."""
-
     def announce(self, result: UgiResult) -> None:
         """Send the result of the game if the bot asked for it; errors are ignored."""
         if self._is_open and self.capabilities.result:
@@ -183,14 +176,14 @@ class RemoteBot:
                     begin = time.monotonic_ns()
                 left_ms = self.limits.move_ms if allowance_ms is None else max(1.0, allowance_ms - used_ms)
                 thought = self._ask(
-                    _with_less(question, self._side, used_ms), left_ms, is_timed=allowance_ms is not None
+                    _with_less(question, self.side, used_ms), left_ms, is_timed=allowance_ms is not None
                 )
             except LineLost as lost:
                 # The clock ran until the last sign of life, not until the loss was noticed.
                 used_ms += max(0.0, (lost.since_ns - begin) / _MS)
                 self._wait_for_return(lost)
             else:
-                thought.ms += used_ms
+                thought.ms = round(thought.ms + used_ms, 3)
                 return thought
 
     def _ask(self, question: bytes, allowance_ms: float, *, is_timed: bool) -> Thought:

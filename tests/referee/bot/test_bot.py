@@ -20,6 +20,7 @@ KEPT = {
     "rule_options": "what a game by other rules must set back",
     "grace_ms": "the same in all games",
     "overshoot": "learned from all games on purpose",
+    "side": "the player sets that of the next game",
     "has_answered": "about the process: it has loaded",
     "on_wait": "set by the slot",
     "watchdog": "of the slot",

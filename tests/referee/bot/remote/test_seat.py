@@ -117,7 +117,6 @@ def seated(script: Script, **limits: int) -> RemoteBot:
     bot.tell(SetOption("Depth", "3"))
     bot.new_game()
     bot.ready()
-    bot.begin_turn(0)
     return bot
 
 
