@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -59,10 +59,6 @@ class Ply:
             data["pv"] = self.pv
         return data
 
-    def __reduce__(self) -> tuple[type[Ply], tuple[Any, ...]]:
-        """Return how to pickle a ply: by its values, in half the time that slots by their names take."""
-        return Ply, _values(self)
-
     def told(self) -> dict[str, Any]:
         """Return plain data for news of a game: the move, and what is known of it for spectators."""
         told: dict[str, Any] = {"move": self.move, "ms": self.ms, "score": self.score}
@@ -77,7 +73,7 @@ class Ply:
         return told
 
 
-_values = attrgetter(*(field.name for field in fields(Ply)))
+_ply_values = attrgetter(*(field.name for field in fields(Ply)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,12 +194,27 @@ class GameRecord:
                 del data[name]
         return {**data, "lag": self.lag}
 
+    def __reduce__(self) -> tuple[Callable[..., GameRecord], tuple[Any, ...]]:
+        """Return how to pickle a record: its plies by columns, as an object for each takes several times as long."""
+        columns = tuple(zip(*map(_ply_values, self.plies), strict=True))
+        return _of_columns, (columns, _others(self))
+
     def line(self) -> str:
         """Return the record as one line of NDJSON, without the newline."""
         return json.dumps(self.as_json(), separators=(",", ":"), ensure_ascii=False)
 
 
 _RECORD = tuple(one.name for one in fields(GameRecord))
+_OTHERS = tuple(name for name in _RECORD if name != "plies")
+_others = attrgetter(*_OTHERS)
+
+
+def _of_columns(columns: Sequence[Sequence[Any]], others: Sequence[Any]) -> GameRecord:
+    """Return the record whose plies the columns hold, and whose `others` are all other values."""
+    plies = tuple(map(Ply, *columns)) if columns else ()
+    return GameRecord(plies=plies, **dict(zip(_OTHERS, others, strict=True)))
+
+
 _UNSAID: Mapping[str, Any] = {
     **{"adjudication": None, "pondering": "", "out_of_turn_ms": (0.0, 0.0), "at_start": False, "worker": ""},
     **{"marks": {}, "comments": {}, "network": {}, "clock_scale": 1.0, "variations": []},

@@ -329,11 +329,10 @@ class _Match:
         if self._printer.form == "csv":
             output.csv(summary["standings"])
             return
-        games = [record.as_json() for record in records]
         columns = document.system.columns
-        self._printer.result(
-            {"games": games, **summary}, lambda: show(summary, ledger.overview().bracket, columns), "games"
-        )
+        if not self._printer.is_for_people:
+            summary = {"games": [record.as_json() for record in records], **summary}
+        self._printer.result(summary, lambda: show(summary, ledger.overview().bracket, columns), "games")
 
     def _left(self) -> str:
         count = self._total - len(self._ledger.records)

@@ -40,9 +40,10 @@ def test_ply_as_json_names_every_field_but_the_move() -> None:
     assert all(value == getattr(PLIES[0], name) for name, value in PLIES[0].as_json().items())
 
 
-@pytest.mark.parametrize("ply", [*PLIES, Ply(move="a1a2", ms=3.0)])
-def test_ply_pickled_keeps_every_value(ply: Ply) -> None:
-    assert pickle.loads(pickle.dumps(ply)) == ply
+@pytest.mark.parametrize("plies", [(), PLIES, (*PLIES, Ply(move="a1a2", ms=3.0))])
+def test_record_pickled_keeps_every_value(plies: tuple[Ply, ...]) -> None:
+    game = record(*plies)
+    assert pickle.loads(pickle.dumps(game)) == game
 
 
 def test_record_line_read_again_is_the_record() -> None:
