@@ -15,7 +15,7 @@ ARGS ?=
 # Tests wait for other processes half of the time.
 WORKERS ?= $(shell expr 2 \* $$(nproc))
 
-.PHONY: env demo docs reference test test-bare test-latest bench drill mutation image lint format catalogues release clean
+.PHONY: env demo docs reference test test-bare test-latest bench figures drill mutation image lint format catalogues release clean
 
 env: $(RUNS) $(SITE)/index.html
 	@echo "the environment is ready; use it with:  . $(BIN)/activate"
@@ -48,6 +48,11 @@ test-latest: $(READY) $(SITE)/index.html
 
 bench: $(READY)
 	$(BIN)/python -m tests.tools.bench $(ARGS)
+
+# The page of measured figures; `ARGS="--only SECTION"` measures one section again.
+figures: $(READY)
+	$(BIN)/python -m tests.tools.bench --keep --json docs/reference/figures.json $(ARGS)
+	$(MAKE) reference
 
 drill: $(READY)
 	$(BIN)/python -m tests.e2e.drill $(ARGS)

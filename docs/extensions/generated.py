@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -170,6 +171,42 @@ def rooms() -> str:
     return "\n".join([*lines, *(f"| `{room}` | {cell(_summary(room))} |" for room in rooms), ""])
 
 
+FIGURES = """\
+# Measured figures
+
+The last measurement of each section of the [bench](../contributing/measure-speed.md), whose page says what each section
+is. This command measures them and makes this page again:
+
+    make figures
+
+Times on a busy machine are longer than on an idle one: trust the ratios, whose baselines were measured in the same run.
+Brackets have the interval of 95 % of a ratio.
+"""
+
+
+def figures() -> str:
+    """Return the page of measured figures, from the committed JSON of the bench."""
+    lines = [FIGURES]
+    for name, section in json.loads((REFERENCE / "figures.json").read_text(encoding="utf-8")).items():
+        repeats = ", with fewer repeats" if section["quick"] else ""
+        lines += [f"## {name.capitalize()}", ""]
+        lines += [f"{section['date']}: {section['machine']}, load {section['load']}{repeats}.", ""]
+        lines += ["| what | value | goal | ratio to its baseline |", "|---|---|---|---|"]
+        for figure in section["figures"]:
+            ratio = f"{_number(figure['ratio'])} × {figure['baseline']}" if figure["ratio"] else ""
+            if figure["interval"]:
+                ratio += " [{} to {}]".format(*map(_number, figure["interval"]))
+            cells = figure["name"], f"{_number(figure['value'])} {figure['unit']}", figure["goal"], ratio
+            lines.append("| " + " | ".join(map(cell, cells)) + " |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _number(value: float) -> str:
+    """Return a number with three digits, and all those before its point."""
+    return f"{value:,.3g}" if abs(value) < 999.5 else f"{value:,.0f}"
+
+
 def _summary(module: str) -> str:
     """Return the first sentence of a module's docstring."""
     place = ROOT.joinpath(*module.split("."))
@@ -189,6 +226,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "json-objects": json_reference.objects,
     "terminations": terminations,
     "metrics": metrics,
+    "figures": figures,
     "variants": variants,
 }
 """The generated pages of `reference/`. The keys of bot files are part of `bot-files.md`."""

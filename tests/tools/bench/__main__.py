@@ -1,6 +1,6 @@
 """`make bench`: every performance figure with its ratio to a baseline measured in the same run.
 
-    python -m tests.tools.bench [--quick] [--only SECTION] [--json FILE] [--table FILE]
+    python -m tests.tools.bench [--quick] [--only SECTION] [--json FILE] [--table FILE] [--keep]
 
 Absolute times mean little on shared machines; the ratios hold. Goals are printed beside the figures, never asserted.
 """
@@ -17,7 +17,9 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 from tests.tools.bench.figure import Figure
 
@@ -62,15 +64,17 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=SECTIONS, help="only this section; may be repeated")
     parser.add_argument("--json", type=Path, metavar="FILE", default=BUILD / "bench.json", help="[build/bench.json]")
     parser.add_argument("--table", type=Path, metavar="FILE", default=BUILD / "bench.txt", help="[build/bench.txt]")
+    parser.add_argument("--keep", action="store_true", help="keep the sections of the JSON that are not measured now")
     arguments = parser.parse_args()
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     lines = [f"{machine}, load {os.getloadavg()[0]:.1f}"]
     print(lines[0])
-    figures: list[Figure] = []
-    broken: dict[str, str] = {}
+    is_kept = arguments.keep and arguments.json.exists()
+    sections: dict[str, Any] = json.loads(arguments.json.read_text()) if is_kept else {}
+    broken = False
     seconds: dict[str, float] = {}
     for name in arguments.only or [name for name in SECTIONS if name not in ASKED_FOR]:
-        begin = time.monotonic()
+        begin, load, figures = time.monotonic(), os.getloadavg()[0], list[Figure]()
         try:
             run: Callable[[bool], Iterator[Figure]] = importlib.import_module(f"tests.tools.bench.{SECTIONS[name]}").run
             for figure in run(arguments.quick):
@@ -79,15 +83,22 @@ def main() -> int:
                 print(lines[-1], flush=True)
         except Exception as error:  # the others are worth having
             traceback.print_exc()
-            broken[name] = f"{type(error).__name__}: {error}"
-            lines.append(f"{name:<9} not measured: {broken[name]}")
+            broken = True
+            lines.append(f"{name:<9} not measured: {type(error).__name__}: {error}")
+        else:
+            sections[name] = {
+                "date": date.today().isoformat(),
+                "machine": machine,
+                "load": round(load, 1),
+                "quick": arguments.quick,
+                "figures": [{**asdict(figure), "ratio": figure.ratio} for figure in figures],
+            }
         seconds[name] = round(time.monotonic() - begin, 1)
     lines.append("seconds: " + ", ".join(f"{name} {taken:g}" for name, taken in seconds.items()))
     print(lines[-1])
-    data = [{**asdict(figure), "ratio": figure.ratio} for figure in figures]
-    whole = {"machine": machine, "quick": arguments.quick, "seconds": seconds, "broken": broken, "figures": data}
+    ordered = {name: sections[name] for name in SECTIONS if name in sections}
     for path, text in (
-        (arguments.json, json.dumps(whole, indent=1) + "\n"),
+        (arguments.json, json.dumps(ordered, indent=1, ensure_ascii=False) + "\n"),
         (arguments.table, "\n".join(lines) + "\n"),
     ):
         path.parent.mkdir(parents=True, exist_ok=True)
