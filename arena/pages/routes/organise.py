@@ -4,8 +4,8 @@ with a preview of its next tournaments, and those it has created.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -227,6 +227,13 @@ def _faults(error: ArenaError) -> Sequence[tuple[str, str]]:
     return [(error.field or "name", str(error))]
 
 
+def _at_field(name: str, names: Container[str]) -> str:
+    """Return the field that shows a fault: `swiss.half_point_byes` for `swiss.half_point_byes.zeta.0`."""
+    parts = name.split(".")
+    paths = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return next((path for path in paths if path in names), name)
+
+
 async def _show(
     request: web.Request,
     draft: _Draft,
@@ -244,6 +251,8 @@ async def _show(
     bots = await run(services.tournament.bots, arena, known)
     form = tournament_form.sections(settings)
     steps, advanced = tournament_form.in_steps(form)
+    labels = {field.name: field.label for section in form for field in section.fields} | {"entries": "Who plays"}
+    plan = replace(plan, errors=[(_at_field(name, labels), message) for name, message in plan.errors])
     wrong = {field for field, _ in plan.errors}
     is_open = {name for name in settings if settings[name]} | {field.partition(".")[0] for field in wrong}
     return render(
@@ -257,7 +266,7 @@ async def _show(
         advanced=advanced,
         settings=settings,
         plan=plan,
-        labels={field.name: field.label for section in form for field in section.fields} | {"entries": "Who plays"},
+        labels=labels,
         is_open=is_open,
         is_advanced=any(
             name in is_open for section in advanced for name in (section.name, *(key.name for key in section.fields))

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 
 def _rounds(given: Any) -> Any:
-    """Return a round, or rounds with commas between them (as forms have them), as a list."""
+    """Return a round, or rounds with commas between them (as forms have them, in brackets or not), as a list."""
     if isinstance(given, str):
-        return [int(part) if part.strip().isdecimal() else part.strip() for part in given.split(",")]
+        return [int(part) if part.strip().isdecimal() else part.strip() for part in given.strip("[ ]").split(",")]
     return [given] if isinstance(given, int) else given
 
 

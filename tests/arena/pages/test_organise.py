@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -249,6 +250,10 @@ def test_what_is_wrong_stands_at_its_field(server: Server, olga: str) -> None:
     assert 'value="Cup"' in shown
     reply = send(server, olga, "/tournaments/new", "save", **{**CUP, "entries__bots": "adda\nbob"})
     assert "did you mean ada" in words(reply)
+    wrong = {"swiss__half_point_byes": "ada = soon", "swiss__late_entries": "ada = soon"}
+    reply = send(server, olga, "/tournaments/new", "save", **{**CUP, "format": "swiss", **wrong})
+    for field in ("swiss.half_point_byes", "swiss.late_entries"):
+        assert re.search(rf'name="{field}"[^>]* aria-invalid="true"', reply.body.decode()), field
 
 
 def test_a_schedule_shows_its_next_dates(server: Server, olga: str) -> None:
@@ -327,6 +332,26 @@ def test_an_untouched_form_is_the_default() -> None:
         for field in section.fields
     }
     assert read(tournament_form.document_of(sent)) == read({"name": "x", "family": "loa", "entries": {"all": True}})
+
+
+EXAMPLES = {
+    field.name: example
+    for section in tournament_form.sections({})
+    for field in section.fields
+    if field.kind == "options"
+    for example in re.findall(r"`(\w+ = [^`]+)`", field.text)
+}
+
+
+@pytest.mark.parametrize("key", EXAMPLES)
+def test_the_form_takes_the_example_of_its_own_help(key: str) -> None:
+    sent = {"name": "x", "family": "tablut", "format": "swiss", "entries.bots": "zeta\neta\ntheta\niota"}
+    row = key.rpartition(".")[0]
+    sent |= {f"{row}.bot": "zeta", f"{row}.against": "eta", key: EXAMPLES[key]}
+    value: Any = read(tournament_form.document_of(sent)).model_dump(mode="json")
+    for part in key.split("."):
+        value = value[0 if part.isdecimal() else part]
+    assert value == tomllib.loads(EXAMPLES[key])
 
 
 def test_the_form_shows_and_reads_byes_late_entries_and_forbidden_pairs() -> None:
