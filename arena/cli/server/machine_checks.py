@@ -10,7 +10,6 @@ import platform
 import select
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +18,9 @@ from typing import Literal
 
 from referee.game.spec import BotLimits
 from referee.machine import source
-from referee.rules.cache import cache_root
+from referee.machine.warmup import is_cold
+from referee.rules import families
+from referee.rules.cache import cache_root, is_writable
 from referee.sandbox import LEVELS, Assessment, assess, open_sandbox, refusal
 from referee.sandbox.cgroup import CgroupParent, find_cgroup_parent, remedy
 from referee.sandbox.kernel_memory import bound_bytes
@@ -121,23 +122,20 @@ def rules() -> Diagnosis:
 
 
 def kernels() -> Diagnosis:
-    """Check the cache of compiled kernels."""
-    folder = cache_root()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
+    """Check the cache of compiled kernels: one that this user may not write is safer, if nothing is left to compile."""
+    folder, cold = cache_root(), [name for name in families() if is_cold(name)]
+    if not cold:
+        return Diagnosis("numba cache", "ok", f"{folder} has the code of all families")
+    if is_writable(folder):
         return Diagnosis(
-            "numba cache",
-            "weak",
-            f"{folder} cannot be written ({error.strerror}): every process compiles again what is not in it",
-            "set NUMBA_CACHE_DIR to a folder that the arena, and no bot, may write; then `arena warmup`",
+            "numba cache", "weak", f"{folder} lacks the code of {', '.join(cold)}", "`arena warmup --bots`"
         )
-    kept = sum(1 for path in folder.iterdir() if path.is_dir())
-    if not kept:
-        return Diagnosis("numba cache", "weak", f"{folder}, empty", "`arena warmup`")
-    return Diagnosis("numba cache", "ok", f"{folder}, code of {kept} sets of sources")
+    return Diagnosis(
+        "numba cache",
+        "weak",
+        f"{folder} cannot be written, and lacks the code of {', '.join(cold)}: every process compiles it again",
+        "run `arena warmup --bots` as the owner of the folder, or set NUMBA_CACHE_DIR to one that no bot may write",
+    )
 
 
 def cores() -> Diagnosis:

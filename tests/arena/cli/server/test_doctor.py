@@ -129,6 +129,20 @@ def test_without_control_groups_the_kernels_memory_has_a_bound(monkeypatch: pyte
     assert "its 64 processes can take at most 2.0 GiB" in part.detail
 
 
+@pytest.mark.parametrize(
+    ("cold", "is_writable", "detail"),
+    [((), False, "has the code"), (("loa",), False, "cannot be"), (("loa",), True, "lacks the code of loa")],
+)
+def test_only_kernels_that_are_absent_and_cannot_be_kept_are_compiled_again(
+    monkeypatch: pytest.MonkeyPatch, cold: tuple[str, ...], is_writable: bool, detail: str
+) -> None:
+    monkeypatch.setattr(machine_checks, "is_cold", lambda family: family in cold)
+    monkeypatch.setattr(machine_checks, "is_writable", lambda folder: is_writable)
+    part = machine_checks.kernels()
+    assert (part.state, detail in part.detail) == ("weak" if cold else "ok", True)
+    assert ("arena warmup --bots" in part.fix) == bool(cold)
+
+
 def test_a_damaged_database_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "arena.sqlite3").touch()
     mark_of(tmp_path / "arena.sqlite3").write_text("page 7 is lost\n")
