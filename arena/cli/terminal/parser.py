@@ -97,13 +97,17 @@ class Parser(argparse.ArgumentParser):
 
         if not option.startswith("--"):
             return []
-        parser, known = self, list(self._option_string_actions)
-        for word in words:
-            actions = parser._actions_of
-            if actions is not None and word in actions.choices:
-                parser = actions.choices[word]
-                known += parser._option_string_actions
+        known = [text for parser in self.chain(words) for text in parser._option_string_actions]
         return difflib.get_close_matches(option, [text for text in known if text.startswith("--")], n=1, cutoff=0.7)
+
+    def chain(self, words: Sequence[str]) -> list[Parser]:
+        """Return this parser and those of the commands in `words`, the most special one last."""
+        parsers = [self]
+        for word in words:
+            actions = parsers[-1]._actions_of
+            if actions is not None and word in actions.choices:
+                parsers.append(actions.choices[word])
+        return parsers
 
     def error(self, message: str) -> NoReturn:
         """Raise CommandError for a usage error."""

@@ -167,7 +167,7 @@ def _run(words: list[str]) -> int:
     parser = build(command)
     arguments, others = parser.parse_known_args(words)
     if others:
-        prog = f"arena {name}" if name else "arena"
+        prog = parser.chain(words)[-1].prog
         near = did_you_mean(
             similar for word in others for similar in parser.options_near(word.partition("=")[0], words)
         )

@@ -36,6 +36,7 @@ LOCAL = [
     ("", USAGE, "no command given"),
     ("--nope", USAGE, "--nope"),
     ("demo extra", USAGE, 'extra; see "arena demo --help"'),
+    ("archive show 17", USAGE, '17; see "arena archive show --help"'),
     ("bot", USAGE, "submit, list, show"),
     ("bot lst", USAGE, 'unknown subcommand "lst" of "arena bot"; did you mean list'),
     ("bot nonsense", USAGE, "choose from submit, list"),
