@@ -155,7 +155,7 @@ def _contest(history: GameHistory, players: Sequence[Player]) -> Ending:
         text = None if code is None else names.get(code) or texts.write(code)
         ply = _ply(thought, charged_ms if is_timed[side] else 0.0)
         if thought.offer == "draw" and spec.adjudication.draw_agreement:
-            players[1 - side].bot.hear_offer()  # before the ply is told to those who watch, with its offer
+            players[1 - side].bot.hear_offer()  # before the ply is published with it
         if code is None or text is None or not history.push(text, ply, code):
             return by_illegal_move(history, side, player.bot, text if thought.move is None else thought.move)
         if line.outcome is None:
