@@ -42,6 +42,7 @@ from arena.pages.routes import (
     about,
     account,
     archive,
+    archive_import,
     booklet,
     bot,
     documentation,
@@ -218,6 +219,7 @@ _CACHED = (home, tournament, game, games, archive, bot, dumps, syndication)
 _UNCACHED = (
     about,
     workers,
+    archive_import,
     booklet,
     documentation,
     free_board,

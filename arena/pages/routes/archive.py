@@ -1,10 +1,9 @@
-"""The archive: search, show and import games, and the pages of their players."""
+"""The archive: search and show games, those of a month, and the pages of their players."""
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,13 +12,10 @@ from aiohttp import web
 from arena import services
 from arena.clock import now
 from arena.documents.analysis import FIGURES, AnalysedMove
-from arena.documents.archive import HERE, ArchiveItem, ArchiveQuery, ArchiveResponse, ImportResponse, RejectedGame
+from arena.documents.archive import HERE, ArchiveItem, ArchiveQuery, ArchiveResponse
 from arena.documents.columns import ARCHIVE
 from arena.documents.table import Column, page_columns, text_column
-from arena.http.identity import is_from_own_page, session_of
 from arena.http.problem import Problem, as_json
-from arena.http.request_context import CONTEXT
-from arena.http.upload import UPLOAD_TIMEOUT_S, time_limit
 from arena.pages import filters, language
 from arena.pages.drawing import board
 from arena.pages.drawing.replay import Replay
@@ -39,8 +35,7 @@ from arena.pages.page import (
 from arena.pages.query_form import form_names, read_form
 from arena.pages.routes.game import decided, players
 from arena.pages.viewer import engine_charts, scenes_body, viewer_context
-from arena.plain_text import decoded
-from arena.services.archive import MAX_TEXT_BYTES, PlayerFigures
+from arena.services.archive import PlayerFigures
 from referee.errors import ArenaError
 from referee.game.record import GameRecord
 from referee.rules import families, load
@@ -77,22 +72,6 @@ _FIGURES: tuple[Column[PlayerFigures], ...] = (
     Column("losses", "Lost", lambda row: row.losses),
     Column("other", "Unknown", lambda row: row.other),
 )
-_IMPORTS: tuple[Column[ImportResponse], ...] = (
-    Column("id", "No.", lambda row: row.id, "import_link"),
-    text_column("file", "Collection", lambda row: row.file, "isolated"),
-    text_column("state", "State", lambda row: row.state, "import_state"),
-    Column("new", "New games", lambda row: row.new, "count"),
-    Column("known", "Already stored", lambda row: row.known, "count"),
-    Column("rejected", "Invalid", lambda row: row.rejected, "count"),
-    text_column("created_at", "Uploaded", lambda row: row.created_at),
-)
-_REJECTED: tuple[Column[RejectedGame], ...] = (
-    Column("line", "Line", lambda game: game.line),
-    Column("move", "Move", lambda game: game.move or None),
-    text_column("problem", "Error", lambda game: game.problem),
-    text_column("position", "Position", lambda game: game.position, css="mono"),
-)
-_NOTHING = dict.fromkeys(("family", "source", "variant", "notation", "text"), "")
 _MAX_PLIES, _OF_A_MONTH = 100_000, 10
 
 
@@ -131,8 +110,8 @@ async def index(request: web.Request) -> web.Response:
 def source_options(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return the collections as options of a form: values and texts."""
     return [
-        (filters.plain(one, 80), language.text("played here") if one == HERE else filters.plain(one, 24))
-        for one in names
+        (filters.plain(name, 80), language.text("played here") if name == HERE else filters.plain(name, 24))
+        for name in names
     ]
 
 
@@ -185,7 +164,7 @@ async def month(request: web.Request) -> web.Response:
         chosen = _neighbours(chosen)[0]
         query = replace(query, since=chosen, until=chosen)
         page = await run(services.archive.search, arena, replace(query, **order_by(by)))
-    shown = await _turning_point(request, page.items[0]) if page.items else None
+    shown = await _worst_move(request, page.items[0]) if page.items else None
     return render(
         request,
         "archive_month.html",
@@ -201,7 +180,7 @@ async def month(request: web.Request) -> web.Response:
     )
 
 
-async def _turning_point(request: web.Request, game: ArchiveItem) -> dict[str, Any] | None:
+async def _worst_move(request: web.Request, game: ArchiveItem) -> dict[str, Any] | None:
     """Draw the position after the worst move of a game, by its analysis; None if no move was analysed."""
     analysis = await run(services.analysis.read, arena_of(request), game.id)
     replay = await replay_at(request, game.serial)
@@ -235,114 +214,9 @@ def order_by(figure: str) -> dict[str, Any]:
 
 def _neighbours(month: str) -> tuple[str, str]:
     """Return the month before a month, and the one after it."""
-    year, number_of = map(int, month.split("-"))
-    before, following = 12 * year + number_of - 2, 12 * year + number_of
+    year, month_of_year = map(int, month.split("-"))
+    before, following = 12 * year + month_of_year - 2, 12 * year + month_of_year
     return tuple(f"{at // 12:04}-{at % 12 + 1:02}" for at in (before, following))  # type: ignore[return-value]
-
-
-@routes.get("/archive/import")
-@allow_parameters()
-async def form(request: web.Request) -> web.Response:
-    """Show the import form, for organisers."""
-    return await _form(request)
-
-
-async def _form(
-    request: web.Request, *, problem: str = "", status: int = 200, given: Mapping[str, str] = _NOTHING
-) -> web.Response:
-    notations = {name: [notation.name for notation in load(name).formats] for name in families()}
-    identity = await session_of(request)
-    is_organiser = identity is not None and "organise" in identity.scopes
-    return render(
-        request,
-        "archive_import.html",
-        status=status,
-        keep="no-store",
-        problem=problem,
-        notations=notations,
-        limit=MAX_TEXT_BYTES,
-        given=given,
-        imports=HtmlTable(
-            _IMPORTS, await run(services.archive.latest_imports, arena_of(request)) if is_organiser else ()
-        ),
-    )
-
-
-@routes.post("/archive/import")
-async def import_games(request: web.Request) -> web.Response:
-    """Store a text of games to import, and redirect to the page that shows the progress."""
-    identity = await session_of(request)
-    if identity is None:
-        raise Problem("unauthorised", "log in to import games", hint="or use `arena archive import` on the server")
-    if wait := await request.app[CONTEXT].limiters["upload"].admit(f"user:{identity.user_id}"):
-        problem = language.text("Too many uploads; try again in %(seconds)s s.") % {"seconds": f"{wait:.0f}"}
-        return await _form(request, problem=problem, status=429)
-    given = await _fields(request)
-    if not is_from_own_page(request, identity, given.pop("csrf", "")):
-        raise Problem("forbidden", "the form has expired", hint="reload the page and send it again")
-    try:
-        started = await run_use_case(
-            services.archive.start_import,
-            arena_of(request),
-            given["text"],
-            identity,
-            family=given["family"],
-            source=given["source"],
-            variant=given["variant"] or None,
-            notation=given["notation"] or None,
-        )
-    except ArenaError as error:
-        if error.status >= 500:
-            raise
-        return await _form(request, problem=error_sentence(error), status=error.status, given=given)
-    return redirect(f"/archive/imports/{started.id}")
-
-
-@routes.get("/archive/imports/{number}")
-@allow_parameters()
-async def show_import(request: web.Request) -> web.Response:
-    """Show the progress of an import, for organisers."""
-    number_of, identity = path_number(request, "number", "import"), await session_of(request)
-    progress = None
-    if identity is not None and "organise" in identity.scopes:
-        progress = await run(services.archive.read_import, arena_of(request), number_of, identity)
-    return render(
-        request,
-        "import.html",
-        keep="no-store",
-        number=number_of,
-        found=progress,
-        bad=HtmlTable(_REJECTED, progress.bad if progress else ()),
-    )
-
-
-async def _fields(request: web.Request) -> dict[str, str]:
-    """Return the fields of the form; an uploaded file replaces the text. Raises Problem."""
-    if request.content_type != "multipart/form-data":
-        raise Problem("media-type", "expected a form with a file")
-    fields = {**_NOTHING, "csrf": ""}
-    try:
-        async with time_limit(UPLOAD_TIMEOUT_S):
-            reader = await request.multipart()
-            while (part := await reader.next()) is not None:
-                name = getattr(part, "name", "") or ""
-                data = bytearray()
-                while chunk := await part.read_chunk():  # type: ignore[union-attr]
-                    data += chunk
-                    if len(data) > MAX_TEXT_BYTES:
-                        limit = f"a text may have at most {MAX_TEXT_BYTES:,} bytes"
-                        raise Problem("too-large", limit, limit=MAX_TEXT_BYTES)
-                text = await asyncio.to_thread(decoded, bytes(data))
-                if name == "file":
-                    fields["text"] = text or fields["text"]
-                    fields["source"] = fields["source"] or (getattr(part, "filename", "") or "")
-                elif name in fields:
-                    fields[name] = text if name == "text" else text.strip()[:200]
-    except UnicodeDecodeError:
-        raise Problem("bad-request", "the text is not UTF-8", hint="save it as UTF-8") from None
-    except (ValueError, AssertionError, LookupError, AttributeError) as error:
-        raise Problem("bad-request", "the form cannot be read", hint="send it again") from error
-    return fields
 
 
 @routes.get("/archive/{serial}")

@@ -113,14 +113,16 @@ def test_the_page_of_a_game_and_of_a_player(site: Site) -> None:
 
 
 def send(site: Site, cookie: str, **fields: str) -> Reply:
-    """Submit the import form."""
+    """Submit the import form as a browser does: every field, in the order of the page."""
     page = site.server.get("/archive/import", headers={"Cookie": cookie}).body.decode()
     token = re.search(r'name="csrf" value="([^"]+)"', page)
     assert token, page[:500]
-    parts = {"csrf": token[1], "family": "abalone", "source": "", **fields}
+    names = re.findall(r'<(?:input|select|textarea)[^>]* name="(\w+)"', page)
+    assert names.index("file") < names.index("text") < names.index("source")
+    parts = dict.fromkeys(names, "") | {"csrf": token[1], "family": "abalone"} | fields
+    heads = {name: f'name="{name}"{FILE if name == "file" and text else ""}' for name, text in parts.items()}
     body = "".join(
-        f'--x\r\nContent-Disposition: form-data; name="{name}"{FILE * (name == "file")}\r\n\r\n{text}\r\n'
-        for name, text in parts.items()
+        f"--x\r\nContent-Disposition: form-data; {heads[name]}\r\n\r\n{text}\r\n" for name, text in parts.items()
     )
     headers = {"Cookie": cookie, "Content-Type": "multipart/form-data; boundary=x"}
     return site.server.post("/archive/import", data=f"{body}--x--\r\n".encode(), headers=headers)
