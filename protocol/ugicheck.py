@@ -26,6 +26,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -150,7 +151,7 @@ class Engine:
         )
         self.lines: queue.Queue[Line | None] = queue.Queue()
         self.rest = b""
-        self.problems: list[tuple[str, str]] = []
+        self.problems: deque[tuple[str, str]] = deque()
         self.errors = b""
         self.error_bytes = self.byte_count = 0
         self.has_closed = False
@@ -260,7 +261,7 @@ class Engine:
                 with contextlib.suppress(OSError):
                     if is_engine or mark in (folder / "environ").read_bytes().split(b"\0"):
                         pids.append(pid)
-        for ancestor in pids:
+        for ancestor in pids:  # the list grows meanwhile, so that children of children are found
             pids += [child for child, parent in parents.items() if parent == ancestor and child not in pids]
         return pids
 
@@ -339,10 +340,12 @@ class EngineSession:
 
     def watch(self) -> None:
         """Report faults in the output so far, and check memory and processes now and then. Raises StopError."""
-        problems, self.engine.problems = self.engine.problems, []
-        for name, seen in problems:
+        is_fatal = False
+        while self.engine.problems:  # taken one by one: the readers add to the same queue meanwhile
+            name, seen = self.engine.problems.popleft()
             self.report.fault(name, seen)
-        if any(name in ("too-much-output", "line-too-long") for name, _ in problems):
+            is_fatal |= name in ("too-much-output", "line-too-long")
+        if is_fatal:
             raise StopError
         if time.monotonic() < self.next_check:
             return

@@ -17,6 +17,7 @@ from arena.metrics import CoordinatorMetrics
 from arena.store import Store
 from arena.submission.bundle_store import BundleStore
 from arena.tournaments import creation
+from referee.machine.cores import usable_cores
 
 REPEAT_INTERVAL_S = 600.0
 """How often checks that ran on a busy machine are looked for, to be repeated on a calm one."""
@@ -24,7 +25,7 @@ REPEAT_INTERVAL_S = 600.0
 
 def is_calm() -> bool:
     """Return whether no more processes want a core of the machine than it has."""
-    return os.getloadavg()[0] <= len(os.sched_getaffinity(0))
+    return os.getloadavg()[0] <= usable_cores()
 
 
 class SubmissionChecks:

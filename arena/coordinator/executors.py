@@ -21,6 +21,7 @@ from arena.events.messages import CoordinatorWorkers, GameMoved, SlotFinished, S
 from arena.log import logger
 from referee.errors import ArenaError
 from referee.game.record import Ply, RecordError
+from referee.machine.cores import usable_cores
 from referee.machine.pool import SlotPool
 from referee.sandbox import open_sandbox, refusal
 
@@ -47,7 +48,7 @@ def open_executor(settings: Settings, bus: EventBus, spool: Spool) -> Executor:
     reason = refusal(sandbox, allow_weak=True)
     if reason and not settings.allow_weak_sandbox:
         raise ValueError(f"{reason}; or set allow_weak_sandbox")
-    pool = SlotPool(int(rest or os.cpu_count() or 1), sandbox=sandbox.name, on_event=publisher(bus, spool))
+    pool = SlotPool(int(rest or usable_cores()), sandbox=sandbox.name, on_event=publisher(bus, spool))
     for _ in range(pool.size):  # each waiting slot takes one: a standby that takes over plays at once
         pool.submit(get_ready)
     return pool
@@ -119,7 +120,7 @@ def workers_of(executor: Executor, busy: int, lease_owner: str, spool: Path) -> 
         load = round(os.getloadavg()[0], 2)
     workers = tuple(_describe(executor, busy))
     disk = disk_state(next(folder for folder in (spool, *spool.absolute().parents) if folder.is_dir()))
-    return CoordinatorWorkers(lease_owner=lease_owner, workers=workers, cores=os.cpu_count() or 1, load=load, disk=disk)
+    return CoordinatorWorkers(lease_owner=lease_owner, workers=workers, cores=usable_cores(), load=load, disk=disk)
 
 
 def _describe(executor: Executor, busy: int) -> list[WorkerPayload]:
@@ -133,4 +134,4 @@ def _describe(executor: Executor, busy: int) -> list[WorkerPayload]:
 def slots_of(executor: Executor) -> int:
     """Return the number of slots now, at least one: a cluster may scale up only when there are jobs."""
     size = getattr(executor, "size", None)
-    return max(1, int(size)) if size is not None else os.cpu_count() or 1
+    return max(1, int(size)) if size is not None else usable_cores()

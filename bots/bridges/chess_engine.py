@@ -233,8 +233,9 @@ def run_bridge(bot: type[ChessEngine], protocol: str, argv: Sequence[str] | None
     parser.add_argument("engine", nargs="+", metavar="ENGINE", help="command of the engine")
     arguments = parser.parse_args(argv)
     options = [(name, value) for name, _, value in (option.partition("=") for option in arguments.option)]
-    if bad := next((name for name, value in options if not name or not value), None):
-        parser.error(f"invalid --option {bad!r}: expected NAME=VALUE")
+    for given, option in zip(arguments.option, options, strict=True):
+        if not all(option):
+            parser.error(f"invalid --option {given!r}: expected NAME=VALUE")
     sys.stdout = sys.stderr
 
     def work() -> None:

@@ -37,7 +37,7 @@ _DONE_WITHOUT = frozenset({"clone3", "io_uring_setup", "get_mempolicy", "set_mem
 """Refused calls that the libraries of many programs try, and do without."""
 _COLOUR = re.compile(r"\\x1b\[[0-9;?]*[A-Za-z]")
 """Terminal codes as the transcript shows them."""
-_ANSWERS = {"> go": "bestmove", "> isready": "readyok", "> ugi": "ugiok"}
+_ANSWERS = {"go": "bestmove", "isready": "readyok", "ugi": "ugiok"}
 _LIKE = 0.7
 """Least similarity of a word that is taken for a misspelt answer: just above `move` for `bestmove` (0.67)."""
 _MUCH_BYTES = 65_536
@@ -61,7 +61,6 @@ FOREIGN_GREETINGS = b"uci\nxboard\nprotover 2\n"
 _RESIGNS = re.compile(r"\b(?:i |we )?(?:resign|give up|surrender)", re.IGNORECASE)
 _UNEXPECTED = frozenset({"info", "id", "option", "bestmove", "response", "ugiok", "readyok"})
 """Words of the protocol: a line that begins with another one is quoted if no answer came."""
-_FOUND = ("put the program, its interpreter and its libraries where the bot is, or name what the sandbox has",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +98,7 @@ class Evidence:
     @property
     def written_bytes(self) -> int:
         """Number of bytes that the bot wrote since the last question, and when its input was closed."""
-        since = takewhile(lambda line: not line.startswith("> go"), reversed(self.lines))
-        return sum(len(line.removeprefix("< ")) + 1 for line in (*since, *self.at_end))
+        return sum(len(line) + 1 for line in (*_answers(self), *self.at_end))
 
     @property
     def said(self) -> str:
@@ -168,7 +166,8 @@ def _missing(evidence: Evidence) -> Cause | None:
     # The exit codes of a shell for a program that it may not execute, and for one that it does not find.
     if "exit code 126" in how or "exit code 127" in how:
         found = "not to be run" if "exit code 126" in how else "not found"
-        return Cause(f"{found} in the sandbox: {evidence.error}", *_FOUND)
+        advice = "put the program, its interpreter and its libraries where the bot is, or name what the sandbox has"
+        return Cause(f"{found} in the sandbox: {evidence.error}", advice)
     return None
 
 
@@ -231,7 +230,7 @@ def _not_run(evidence: Evidence) -> Cause | None:
     """Recognise a program that could not be started: no such file, not executable, or Windows line ends."""
     how, program = evidence.error.detail, evidence.spec.command[0]
     path = os.path.join(evidence.spec.folder or "", program)
-    if has_carriage_return(path) and (_has_not_started(how)):
+    if has_carriage_return(path) and _has_not_started(how):
         return Cause(
             f"its first line ends with a carriage return, so no interpreter is found: {path}",
             f"write Unix line ends: sed -i 's/\\r$//' {shlex.quote(path)}",
@@ -295,7 +294,7 @@ def _said_otherwise(evidence: Evidence) -> Cause | None:
 def _expected(evidence: Evidence) -> tuple[str, str]:
     """Return the last question in the lines, and the word that answers it; empty if there is none."""
     asked = next((line for line in reversed(evidence.lines) if line.startswith("> ") and line != "> stop"), "")
-    return asked, next((answer for question, answer in _ANSWERS.items() if asked.startswith(question)), "")
+    return asked, _ANSWERS.get(asked.split()[1], "") if asked else ""
 
 
 def _answers(evidence: Evidence) -> list[str]:
@@ -384,21 +383,19 @@ def _ended(evidence: Evidence) -> Cause | None:
 
 
 _CAUSES: tuple[Callable[[Evidence], Cause | None], ...] = (
-    *(
-        _memory,
-        _sockets,
-        _refused_call,
-        _unreadable,
-        _not_run,
-        _missing,
-        _bridge,
-        _foreign,
-        _resigning,
-        _spelling,
-        _buffered,
-        _breach,
-        _ended,
-    ),
+    _memory,
+    _sockets,
+    _refused_call,
+    _unreadable,
+    _not_run,
+    _missing,
+    _bridge,
+    _foreign,
+    _resigning,
+    _spelling,
+    _buffered,
+    _breach,
+    _ended,
     _said_otherwise,
 )
 """The causes in the order in which they are looked for: the first that holds is named."""

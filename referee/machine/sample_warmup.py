@@ -27,6 +27,7 @@ from referee.families import folder, homes
 from referee.game.failure import Stopped
 from referee.game.spec import BotSpec
 from referee.machine import helper
+from referee.machine.cores import usable_cores
 from referee.machine.warmup import Warmed, warm
 from referee.rules.cache import cache_root
 
@@ -105,7 +106,7 @@ def main() -> int:
     from referee.machine.pool import SlotPool
 
     problems = 0
-    with SlotPool(os.cpu_count() or 1) as pool:
+    with SlotPool(usable_cores()) as pool:
         for done in as_completed([pool.submit(_warm_all, family) for family in homes()]):
             warmed, problem = done.result()
             sys.stderr.write(

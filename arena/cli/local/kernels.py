@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -15,6 +14,7 @@ from arena.cli.terminal.fields import option, positional
 from arena.cli.terminal.interrupt import interruptible
 from arena.cli.terminal.printer import Output, Printer
 from arena.cli.terminal.rules_arguments import PositionArguments
+from referee.machine.cores import usable_cores
 
 if TYPE_CHECKING:
     from referee.machine.warmup import Warmed
@@ -142,7 +142,7 @@ def warmup(arguments: WarmupArguments) -> int:
     for name in names:
         load(name)
     started = time.perf_counter()
-    jobs = min(arguments.jobs or os.cpu_count() or 1, len(names))
+    jobs = min(arguments.jobs or usable_cores(), len(names))
     done = []
     with SlotPool(jobs) as pool:  # processes, not threads: the compiler holds one lock
         for warmed in as_completed([pool.submit(warm_with_solver, name) for name in names]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -25,6 +24,7 @@ from referee.game.openings import Opening, opened_by_each
 from referee.game.record import GameRecord
 from referee.game.record_text import write_text
 from referee.game.spec import BotSpec, TimeControl
+from referee.machine.cores import usable_cores
 from referee.machine.pool import SlotPool, WorkerLostError
 from referee.machine.run_folder import FolderError, RunFolder, UnkeptRun
 from referee.machine.sample_warmup import have_warm
@@ -208,7 +208,7 @@ def _introduced(prepared: PreparedRun, pool: Executor) -> tuple[BotSpec, ...]:
     asked = pool.submit(probe_all, guests, terms)
     import arena.cli.local.results  # noqa: F401 - needed for the first result: loaded while the bots start
 
-    if len(os.sched_getaffinity(0)) > 1:
+    if usable_cores() > 1:
         have_warm(bots, document.family)
     try:
         named = asked.result(output.SPEAKS_AFTER_S)

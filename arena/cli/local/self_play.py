@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import option
 from arena.cli.terminal.rules_arguments import RulesArguments, family_option, memory_option, sandbox_option
+from referee.machine.cores import usable_cores
 from referee.machine.sample_warmup import have_warm
 from referee.machine.warmup import get_ready
 
@@ -150,7 +150,7 @@ def game_executor(arguments: GamesArguments, played: IntroducedBot) -> Iterator[
 
         with open_slots(arguments.concurrency, played.sandbox, is_pinned=False) as pool:
             pool.submit(get_ready, arguments.family)
-            if len(os.sched_getaffinity(0)) > 1:
+            if usable_cores() > 1:
                 have_warm([played.bot], arguments.family)
             yield pool, lambda: JOBS_PER_SLOT * pool.size
         return

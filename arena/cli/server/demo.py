@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from arena.cli.terminal import argument
 from arena.cli.terminal.argument import refuse_concurrency
 from arena.cli.terminal.fields import option
+from referee.machine.cores import usable_cores
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class DemoArguments:
         "play COUNT games at once (default: one per processor)",
         metavar="COUNT",
         type=argument.positive,
-        default=os.cpu_count() or 1,
+        default=usable_cores(),
     )
     data: Path = option("data folder (default ./data)", metavar="DIR", default=Path("data"))
     bind: str = option("address of the pages", metavar="HOST", default="127.0.0.1")

@@ -39,6 +39,7 @@ from arena.tournaments.standing import standing
 from arena.tournaments.stored_tournament import StoredTournament
 from referee.bot.argument import SAMPLES
 from referee.game.spec import BotLimits, BotSpec
+from referee.machine.cores import usable_cores
 from referee.machine.pool import SlotPool
 from referee.machine.sample_warmup import have_all_warm
 from referee.machine.warmup import Warmed, warm
@@ -65,7 +66,7 @@ class Compiling:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Call `begin` with each family as soon as it is compiled; end early if `stop` is set. Raises CommandError."""
-        jobs = min(len(os.sched_getaffinity(0)), len(self._names))
+        jobs = min(usable_cores(), len(self._names))
         pool = ThreadPoolExecutor(jobs, "compiling")
         group = asyncio.create_task(self._all(pool))
         stopping = asyncio.create_task(stop.wait())

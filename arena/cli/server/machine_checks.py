@@ -18,6 +18,7 @@ from typing import Literal
 
 from referee.game.spec import BotLimits
 from referee.machine import source
+from referee.machine.cores import usable_cores
 from referee.machine.warmup import is_cold
 from referee.rules import families
 from referee.rules.cache import cache_root, is_writable
@@ -140,7 +141,7 @@ def kernels() -> Diagnosis:
 
 def cores() -> Diagnosis:
     """Count the processors."""
-    usable, all_of_them = len(os.sched_getaffinity(0)), os.cpu_count() or 1
+    usable, all_of_them = usable_cores(), os.cpu_count() or 1
     detail = f"{usable} of {all_of_them} may be used; that many games at once keep the clocks fair"
     return Diagnosis("cores", "ok" if usable > 1 else "weak", detail, "" if usable > 1 else "one game at a time")
 

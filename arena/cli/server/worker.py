@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from arena.cli.terminal import argument
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import option
 from arena.cli.terminal.interrupt import heard
+from referee.machine.cores import usable_cores
 
 if TYPE_CHECKING:
     from arena.cluster.wire_config import Security
@@ -59,7 +59,7 @@ def run(arguments: WorkerArguments) -> int:
     except (ValueError, ClusterError) as error:
         raise CommandError(str(error)) from None
     sandbox = _probe(settings)
-    slots = arguments.slots or os.cpu_count() or 1
+    slots = arguments.slots or usable_cores()
     own = ClusterWorker(slots, sandbox=sandbox, folder=settings.data.resolve() / "worker", name=arguments.name)
     try:
         asyncio.run(_work(own, address, security, arguments))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from arena.cli.terminal.exit import CommandError
 from arena.names import NAME_RULE, as_name, is_name
+from referee.machine.cores import usable_cores
 
 if TYPE_CHECKING:
     from referee.rules.rules import Ruleset
@@ -89,7 +89,7 @@ AT_ONCE_PER_CORE = 32
 
 def refuse_concurrency(count: int) -> None:
     """Raise CommandError for more games at once than this machine can start."""
-    cores = len(os.sched_getaffinity(0))
+    cores = usable_cores()
     if count > cores * AT_ONCE_PER_CORE:
         raise CommandError(
             f"--concurrency: {cores * AT_ONCE_PER_CORE} games at once at most on the {cores} processors here; "

@@ -70,6 +70,13 @@ def problem(bot: ChessEngine, position: Position = LOA) -> BridgeError:
     return error.value
 
 
+@pytest.mark.parametrize("option", ["=5", "Hash", "Hash=", "="])
+def test_an_option_without_name_or_value_is_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=str(int(BridgeExit.USAGE))):
+        xboard.main(["--family", "loa", "--option", option, "--", "true"])
+    assert f"invalid --option {option!r}: expected NAME=VALUE" in capsys.readouterr().err
+
+
 @both
 def test_an_engine_plays_a_game(protocol: str, tmp_path: Path) -> None:
     words = ("--family", "loa", "--", *command(protocol, tmp_path / "log", "b1b3", "d1a4"))

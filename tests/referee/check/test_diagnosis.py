@@ -566,6 +566,13 @@ def test_cause_of_a_bridge_whose_program_others_may_not_read_names_it(place: Pat
     assert cause.detail == f"{said} (crashed: exit code 66, thinking)"
 
 
+@pytest.mark.parametrize(("asked", "is_spelling"), [("> ugi", True), ("> uginewgame", False)])
+def test_only_a_question_has_a_misspelt_answer(asked: str, is_spelling: bool) -> None:
+    error = BotError(Termination.STALLED, "no answer in 2 s")
+    cause = cause_of(Evidence(error, BotSpec("odd", ("odd",)), LIMITS, [asked, "< ugi-ok"]), "?")
+    assert ("`ugi-ok` is not `ugiok`" in cause.detail) is is_spelling
+
+
 def test_cause_of_an_answer_after_much_output_is_the_output() -> None:
     error = BotError(Termination.STALLED, "no bestmove in 15 s")
     info = [f"< info depth 1 nodes {10**9 + number}" for number in range(3000)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from dataclasses import MISSING, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from arena.cli.terminal import argument, output, text_input
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import Actions, option, positional
 from arena.cli.terminal.printer import ListOutput, Printer, output_form
+from referee.machine.cores import usable_cores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,7 @@ def _run(arguments: RunArguments) -> int:
         with self_play.cluster_executor(arguments.executor) as (executor, at_once):
             run(plan, arguments.out, executor, at_once, _show_progress)
     else:
-        slots = arguments.concurrency or len(os.sched_getaffinity(0))
+        slots = arguments.concurrency or usable_cores()
         argument.refuse_concurrency(slots)
         with programs(slots) as executor:
             run(plan, arguments.out, executor, lambda: slots, _show_progress)

@@ -76,7 +76,7 @@ def test_a_family_that_cannot_be_compiled_ends_the_others(monkeypatch: pytest.Mo
     async def begin(family: str) -> None:
         assert family == "abalone"
 
-    monkeypatch.setattr(demo_run.os, "sched_getaffinity", lambda of: {0, 1})
+    monkeypatch.setattr(demo_run, "usable_cores", lambda: 2)
     with pytest.raises(CommandError, match="loa cannot be compiled: no compiler"):
         asyncio.run(_compile(["abalone", "loa", "tablut"], begin))
 
@@ -97,7 +97,7 @@ def test_the_first_family_is_compiled_alone(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(demo_run, "have_all_warm", compile_all)
     monkeypatch.setattr(demo_run, "warm", lambda family: Warmed(family, 0, 7, 0.0))
-    monkeypatch.setattr(demo_run.os, "sched_getaffinity", lambda of: {0, 1})
+    monkeypatch.setattr(demo_run, "usable_cores", lambda: 2)
     asyncio.run(_compile(["loa", "tablut", "abalone"], begin))
     assert steps[:3] == ["loa begins", "loa ends", "loa is played"]
     assert len(steps) == 9
