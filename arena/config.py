@@ -378,7 +378,8 @@ class Settings(BaseSettings):
     @classmethod
     def _checked_executor(cls, text: str) -> str:
         kind, _, rest = text.partition(":")
-        if kind in ("dask", "tls") and len(rest) > 2 and rest.startswith("//"):
+        host, _, port = rest.removeprefix("//").rpartition(":")
+        if kind in ("dask", "tls") and rest.startswith("//") and host and port.isascii() and port.isdecimal():
             return text
         if kind == "local" and (not rest or (rest.isascii() and rest.isdecimal() and 0 < int(rest) <= 4096)):
             return text

@@ -42,11 +42,12 @@ FORMS: Final[Mapping[str, str]] = {
     ENTRY["pattern"]: "write a bot, such as zeta, or a version, such as zeta v3",
     FAMILY["pattern"]: "write the name of a family: up to 32 characters of a-z, 0-9 and _",
     GAME["pattern"]: "write 16 to 32 hexadecimal digits in lower case",
-    VARIANT["pattern"]: "write a name without blanks",
-    POOL["pattern"]: "write a name without blanks",
+    VARIANT["pattern"]: "write up to 120 printable ASCII characters without blanks",
+    POOL["pattern"]: "write up to 200 printable ASCII characters without blanks",
     ONE_LINE["pattern"]: "write one line of printable characters",
     PROSE["pattern"]: "write lines of printable characters",
     SHA256["pattern"]: "write 64 hexadecimal digits in lower case",
+    DAY["pattern"]: "write a year, a month or a day, such as 2026, 2026-11 or 2026-11-30",
 }
 """Hints for texts that do not match a pattern, by pattern."""
 

@@ -62,6 +62,8 @@ def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("colour = 3", r"arena.toml: colour: unknown setting"),
         ('executor = "cloud"', r"executor: write local, local:N, dask"),
         ('executor = "local:0"', r"executor: "),
+        ('executor = "dask://x"', r"executor: write "),
+        ('executor = "tls://:1"', r"executor: write "),
         ('public_url = "arena.example"', r"public_url: write an address"),
         ('contact = "ask zoe"', r"contact: write a mail address such as help@arena.example, or a page"),
         ('contact = "javascript:alert(1)"', r"contact: write a mail address"),

@@ -34,6 +34,8 @@ from referee.bot.input_file import refuse_special
 _UNCHECKED = ("uploaded", "checking")
 """States of a version before the verdict."""
 _POLL_S = 1.0
+_UNPACKED = frozenset({"__pycache__", ".git"})
+"""Folders that are left out of an upload."""
 _PROGRAM_STARTS = (b"#!", b"\x7fELF")
 """First bytes of a script and of an executable, which are packed; any other file is sent as it is."""
 _LAST_LINES = 12
@@ -167,11 +169,25 @@ def bundle_of(path: Path) -> BinaryIO:
         tarfile.open(fileobj=compressed, mode="w") as archive,
     ):
         if path.is_dir():
-            archive.add(path, arcname=".", filter=_reproducible)
+            _pack_folder(archive, path)
         else:
             _pack_program(archive, path)
     packed.seek(0)
     return packed
+
+
+def _pack_folder(archive: tarfile.TarFile, folder: Path) -> None:
+    """Add the files of a folder to an archive. A link within the folder becomes the file that it leads to."""
+    inside = folder.resolve()
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if not _UNPACKED.isdisjoint(name.parts):
+            continue
+        is_ours = path.resolve().is_relative_to(inside)  # a link may lead to what its owner would not publish
+        if is_ours and (path.is_file() or (path.is_dir() and not path.is_symlink())):
+            archive.add(path.resolve(), arcname=str(name), recursive=False, filter=_reproducible)
+        else:
+            output.note(f"left out: {name}, which is no file of this folder")
 
 
 def _pack_program(archive: tarfile.TarFile, path: Path) -> None:
@@ -181,7 +197,6 @@ def _pack_program(archive: tarfile.TarFile, path: Path) -> None:
     info = tarfile.TarInfo("bot.toml")
     info.size = len(text)
     archive.addfile(info, io.BytesIO(text))
-    # The target of a link, since `_reproducible` leaves links out.
     archive.add(path.resolve(), arcname=path.name, filter=_reproducible)
 
 
@@ -195,10 +210,8 @@ def _name_in(folder: Path) -> str:
     return as_name(read_bot_file(folder, folder).name)
 
 
-def _reproducible(info: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Remove owner and time, so that the same folder makes the same bundle; return None to leave the file out."""
-    if not (info.isfile() or info.isdir()) or "/__pycache__" in info.name or "/.git" in info.name:
-        return None
+def _reproducible(info: tarfile.TarInfo) -> tarfile.TarInfo:
+    """Remove owner and time, so that the same folder makes the same bundle."""
     info.uid = info.gid = info.mtime = 0
     info.uname = info.gname = ""
     return info

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import tarfile
 from datetime import UTC, datetime, timedelta
@@ -370,6 +371,31 @@ def test_bundle_of_a_program_keeps_its_name_and_its_bytes(tmp_path: Path) -> Non
             member = archive.extractfile("bot.toml")
             assert member is not None
             assert member.read() == b'command = ["./my bot.py"]\n'
+
+
+def test_bundle_of_a_folder_has_its_links_and_tells_what_it_leaves_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "secret").write_text("mine")
+    bot = tmp_path / "bot"
+    for name in (".git", "lib/__pycache__", ".github"):
+        (bot / name).mkdir(parents=True)
+    for name in ("bot.py", ".gitignore", ".github/rules", ".git/config", "lib/__pycache__/x.pyc"):
+        (bot / name).write_text("#!/usr/bin/env python3\n")
+    (bot / "lib" / "same.py").symlink_to("../bot.py")
+    (bot / "lib" / "all").symlink_to("..")
+    (bot / "lib" / "secret").symlink_to("../../secret")
+    os.mkfifo(bot / "pipe")
+    with bundle_of(bot) as bundle, bundle_of(bot) as other, tarfile.open(fileobj=bundle) as archive:
+        names = [".github", ".github/rules", ".gitignore", "bot.py", "lib", "lib/same.py"]
+        assert sorted(archive.getnames()) == names
+        member = archive.extractfile("lib/same.py")
+        assert member is not None
+        assert member.read() == b"#!/usr/bin/env python3\n"
+        bundle.seek(0)
+        assert bundle.read() == other.read()
+    told = capsys.readouterr().err
+    assert [told.count(f"left out: {name}, ") for name in ("lib/all", "lib/secret", "pipe", ".git")] == [2, 2, 2, 0]
 
 
 def test_another_password_of_ones_own(arena: Arena, cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
