@@ -165,9 +165,9 @@ def _missing(evidence: Evidence) -> Cause | None:
     how = evidence.error.detail
     # The exit codes of a shell for a program that it may not execute, and for one that it does not find.
     if "exit code 126" in how or "exit code 127" in how:
-        found = "not to be run" if "exit code 126" in how else "not found"
+        state = "not to be run" if "exit code 126" in how else "not found"
         advice = "put the program, its interpreter and its libraries where the bot is, or name what the sandbox has"
-        return Cause(f"{found} in the sandbox: {evidence.error}", advice)
+        return Cause(f"{state} in the sandbox: {evidence.error}", advice)
     return None
 
 

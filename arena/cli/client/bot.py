@@ -187,7 +187,7 @@ def _pack_folder(archive: tarfile.TarFile, folder: Path) -> None:
         if is_ours and (path.is_file() or (path.is_dir() and not path.is_symlink())):
             archive.add(path.resolve(), arcname=str(name), recursive=False, filter=_reproducible)
         else:
-            output.note(f"left out: {name}, which is no file of this folder")
+            output.note(f"left out: {name}, not a file within this folder")
 
 
 def _pack_program(archive: tarfile.TarFile, path: Path) -> None:
