@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 DEFAULT_SIMULATIONS = 10_000
 """Simulations if the referee sets no limit or only a depth, which has no meaning here."""
+UNLIMITED = 2**62
+PROVEN_SCORE = 15_000
+"""Centipawns of a proven win; this bot does not know in how many plies."""
+MAX_LEAD = 0.98
+"""Largest lead of a move that is not proven, from 0 (even) to 1 (won): 12,250 centipawns."""
 
 
 class MonteCarlo(Bot):
@@ -73,25 +78,20 @@ class MonteCarlo(Bot):
         """Return a move that is proven to win, else the most visited one."""
         clock.cap_nodes(self.number(NODES.name))
         self._prepare(position)
-        s, tree = self._search, self._tree
-        limit = (
-            clock.nodes
-            if clock.nodes is not None
-            else None
-            if clock.is_timed or clock.infinite
-            else DEFAULT_SIMULATIONS
-        )
-        tree.work[s.SIMULATION_LIMIT] = 2**62 if limit is None else limit
-        with clock.stops(tree.work, s.STOP):
-            s.simulate(tree, position.ruleset.config)
-        best = int(s.best_child(tree, 0))
-        share = (tree.value[best] + s.PRIOR_WEIGHT * tree.prior[best]) / (tree.visits[best] + s.PRIOR_WEIGHT)
+        search, tree = self._search, self._tree
+        tree.work[search.SIMULATION_LIMIT] = _simulation_limit(clock)
+        with clock.stops(tree.work, search.STOP):
+            search.simulate(tree, position.ruleset.config)
+        best = int(search.best_child(tree, 0))
+        weight = search.PRIOR_WEIGHT
+        share = (tree.value[best] + weight * tree.prior[best]) / (tree.visits[best] + weight)
         proof = int(tree.proof[0])
-        even = min(max(2 * float(share) - 1, -0.98), 0.98)
+        # The inverse of how the search makes a share of a score; not proven, it stays below the score of a proof.
+        lead = min(max(2 * float(share) - 1, -MAX_LEAD), MAX_LEAD)
         self.info(
-            depth=int(tree.work[s.MAX_DEPTH_REACHED]),
-            nodes=int(tree.work[s.SIMULATIONS]),
-            score=-15_000 * proof if abs(proof) == 1 else round(even * s.HALF_SCORE / (1 - abs(even))),
+            depth=int(tree.work[search.MAX_DEPTH_REACHED]),
+            nodes=int(tree.work[search.SIMULATIONS]),
+            score=-PROVEN_SCORE * proof if abs(proof) == 1 else round(lead * search.HALF_SCORE / (1 - abs(lead))),
             pv=self._principal_variation(position),
         )
         return int(tree.move[best])
@@ -99,11 +99,18 @@ class MonteCarlo(Bot):
     def _principal_variation(self, position: Position) -> list[str]:
         """Return the best moves from the root on, as far as the tree reaches."""
         write, node = position.ruleset.rules.notation.write_move, 0
-        found: list[str] = []
-        while len(found) < 6 and (best := int(self._search.best_child(self._tree, node))) >= 0:
-            found.append(write(int(self._tree.move[best])))
+        line: list[str] = []
+        while len(line) < 6 and (best := int(self._search.best_child(self._tree, node))) >= 0:
+            line.append(write(int(self._tree.move[best])))
             node = best
-        return found
+        return line
+
+
+def _simulation_limit(clock: Clock) -> int:
+    """Return how many simulations a move may take: as asked, without a limit on the clock, else the default."""
+    if clock.nodes is not None:
+        return clock.nodes
+    return UNLIMITED if clock.is_timed or clock.infinite else DEFAULT_SIMULATIONS
 
 
 if __name__ == "__main__":
