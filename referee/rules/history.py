@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from referee.rules.core import SIDES, Outcome, Side
-from referee.rules.per_family import loaded
+from referee.rules.per_family import loaded_for
 from referee.rules.position import Position, outcome_of
 from referee.rules.repetition import History
 from referee.rules.rules import Ruleset, State
@@ -26,7 +26,7 @@ class LineOfPlay:
         self.codes: list[int] = []
         """The moves that led here."""
         self._kernel = rules.kernel
-        self._advance = loaded(__package__, "ply", rules.family).advance
+        self._advance = loaded_for(__package__, "ply", rules).advance
         self._config = ruleset.config
         self._spare: State = np.empty_like(self.state)
         self._buffer: npt.NDArray[np.int64] = np.empty(self._kernel.MAX_MOVES, dtype=np.int64)

@@ -16,19 +16,30 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
-from referee.rules import load
+from referee.rules import families, load
 from referee.rules.kernel_protocol import Kernel
-from referee.rules.rules import Ruleset, State
+from referee.rules.rules import Rules, Ruleset, State
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _BETWEEN = "_for_"
 
 
+_uninstalled: dict[str, Rules] = {}
+"""Rules of families under development, by name: `load` does not find them."""
+
+
+def loaded_for(package: str, name: str, rules: Rules) -> ModuleType:
+    """Return the file `name` of a package as a module that uses the kernel of `rules`, be they installed or not."""
+    if rules.family not in families():
+        _uninstalled[rules.family] = rules
+    return loaded(package, name, rules.family)
+
+
 @cache
 def loaded(package: str, name: str, family: str) -> ModuleType:
     """Return the file `name` of a package as a module that uses the kernel of `family`. Raise UnknownNameError."""
-    load(family)
+    _rules_of(family)
     full = f"{package}.{name}{_BETWEEN}{family}"
     folder = Path(str(sys.modules[package].__file__)).parent
     spec = importlib.util.spec_from_file_location(full, folder / f"{name}.py")
@@ -38,6 +49,10 @@ def loaded(package: str, name: str, family: str) -> ModuleType:
     sys.modules[full] = module  # the compiled code finds its globals by this name
     spec.loader.exec_module(module)
     return module
+
+
+def _rules_of(family: str) -> Rules:
+    return _uninstalled.get(family) or load(family)
 
 
 def family_of(module_name: str) -> str:
@@ -67,7 +82,7 @@ class Compiled:
 
 def kernel_for(module_name: str) -> tuple[Kernel, Compiled]:
     """Return the kernel that a module loaded under that name uses, and how it compiles its functions."""
-    rules = load(family_of(module_name))
+    rules = _rules_of(family_of(module_name))
     module = sys.modules.get(rules.kernel_module) or importlib.import_module(rules.kernel_module)
     return rules.kernel, Compiled(str(Path(str(module.__file__)).parent))
 

@@ -330,9 +330,10 @@ class _Match:
             output.csv(summary["standings"])
             return
         columns = document.system.columns
-        if not self._printer.is_for_people:
-            summary = {"games": [record.as_json() for record in records], **summary}
-        self._printer.result(summary, lambda: show(summary, ledger.overview().bracket, columns), "games")
+        games = [] if self._printer.is_for_people else [record.as_json() for record in records]
+        self._printer.result(
+            {"games": games, **summary}, lambda: show(summary, ledger.overview().bracket, columns), "games"
+        )
 
     def _left(self) -> str:
         count = self._total - len(self._ledger.records)
