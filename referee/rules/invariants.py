@@ -177,6 +177,8 @@ def board_can_be_drawn(ruleset: Ruleset, state: State) -> None:
         assert symbols in known or set(symbols) <= known, named(ruleset, state, f"unknown piece {symbols!r} on {place}")
     picture = draw(board, rules.pieces)
     assert all(note in picture for note in board.notes), named(ruleset, state, "the drawing lacks a note")
+    # A board does not know whether its game is over, so pages and commands say whose turn it is.
+    assert not any(note.endswith(" to move") for note in board.notes), named(ruleset, state, "a note of the turn")
     assert state.tobytes() == before, named(ruleset, state, "drawing changed its input")
 
 

@@ -755,9 +755,8 @@ def test_the_board_shows_special_cells_ways_and_notes() -> None:
     assert board.pieces == {"e1": "K", "b5": "t", "h5": "t", "c7": "T", "e9": "t"}
     assert {name for name, marks in board.marks.items() if "way" in marks} == {"a1", "b1", "c1", "g1", "h1", "i1"}
     assert board.notes[0] == "tuichi"
-    assert "attackers to move" in board.notes
     assert "first player: attackers" in board.notes
-    assert "defenders to move" in Position.start(RULES.settle("ashton")).board.notes
+    assert "first player: defenders" in Position.start(RULES.settle("ashton")).board.notes
     gone = Position.start(RULES.settle(), "9/9/9/9/9/9/9/9/8t d 0 0").board
     assert not gone.marks
     assert any("king captured" in note for note in gone.notes)

@@ -33,7 +33,6 @@ FRENCH: Final[Mapping[str, str]] = {
     "enough marbles were pushed off the board": "assez de billes ont été éjectées",
     "no-ejection": "sans éjection",
     "too many plies without an ejection": "trop de demi-coups sans éjection",
-    "{} to move": "trait aux {}",
     "score {} (to win: {})": "score {} (pour gagner : {})",
     "marbles {}": "billes {}",
     "plies since the last ejection: {}": "demi-coups depuis la dernière éjection : {}",

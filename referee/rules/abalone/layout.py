@@ -55,7 +55,6 @@ def board(state: State, config: Config) -> Board:
         pieces={NAMES[cell]: "S" if cell in black else "s" for cell in PLACES if cell in black | white},
         marks=marks,
         notes=(
-            f"{'White' if state[SIDE] else 'Black'} to move",
             f"score {state[BY_BLACK]}-{state[BY_WHITE]} (to win: {config[WIN_SCORE]})",
             f"marbles {len(black)}-{len(white)}",
             f"plies since the last ejection: {state[QUIET]}" + (f" of {limit}" if limit else ""),

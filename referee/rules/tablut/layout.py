@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.rules.rules import Board, Cell, Config, Effect, Mark, Piece, State
-from referee.rules.tablut.state import FIRST_PLAYER, KING, PLY, QUIET, SIDE, pieces_of
+from referee.rules.tablut.state import FIRST_PLAYER, KING, PLY, QUIET, pieces_of
 from referee.rules.tablut.tables import BASE_CELLS, BORDER_CELLS, CELLS, LINES, NAMES, SIZE, THRONE, lines_through
 
 PIECES = (
@@ -88,7 +88,6 @@ def board(state: State, config: Config) -> Board:
     called = announce(state, config)
     taken = "" if "K" in symbols else ", king captured"
     notes = [
-        f"{COLOURS[int(state[SIDE])]} to move",
         f"first player: {COLOURS[int(config[FIRST_PLAYER])]}",
         f"{symbols.count('t')} attackers, {symbols.count('T')} defenders{taken}",
         f"ply {int(state[PLY])}, {int(state[QUIET])} since the last capture",

@@ -342,7 +342,6 @@ def test_all_errors_of_the_notations_of_a_family_are_translated(family: str) -> 
     ("english", "french"),
     [
         ("running", "en cours"),
-        ("White to move", "trait aux Blancs"),
         ("belgian-daisy", "Marguerite belge"),
         ("3 push 1, c3 is ejected", "3 en poussent 1, c3 est éjectée"),
         ("16 attackers, 8 defenders, king captured", "16 Moscovites, 8 Suédois, roi capturé"),
