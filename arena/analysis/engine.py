@@ -174,6 +174,10 @@ class AnalysisEngine:
         best = _canonical(searched.position, thought.move or "")
         return replace(scored, score=score, best=best, line=line, depths=_depths(thought.lines))
 
+    def canonical(self, place: int, move: str) -> str:
+        """Return a move of a position of the game in canonical notation; empty for an illegal move."""
+        return _canonical(self._places[place].position, move)
+
     def candidates(self, spot: PositionRef, best: str, nodes: int, count: int) -> list[CandidateLine]:
         """Return the best moves other than `best`: all get few nodes, then `count` share `nodes`.
 
@@ -313,7 +317,9 @@ def evaluate_lines_on_request(
     with AnalysisEngine(sample_engine(game.family), slot.roster(), game, moves) as engine:
         evaluations = engine.evaluate_all([(len(moves), "")], nodes)
         (at,) = evaluations.scored
-        lines = engine.candidates((len(moves), ""), at.best, nodes, count - 1) if at.best else []
+        # The search may have ended with another move than that of its last complete depth, whose line is shown.
+        shown = engine.canonical(len(moves), next(iter(at.line.split()), "")) or at.best
+        lines = engine.candidates((len(moves), ""), shown, nodes, count - 1) if shown else []
         return evaluations, lines
 
 

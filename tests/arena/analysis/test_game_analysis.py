@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from arena.analysis.engine import AnalysisEngine, CandidateLine, EngineError, Evaluations, NotAGameError, PositionRef
+from arena.analysis.engine import (
+    AnalysisEngine,
+    CandidateLine,
+    EngineError,
+    Evaluations,
+    NotAGameError,
+    PositionRef,
+    evaluate_lines_on_request,
+)
 from arena.analysis.game_analysis import (
     BATCH_NODES,
     analyse,
@@ -49,7 +57,7 @@ for line in sys.stdin:
         print(plies, words[2], file=sys.stderr, flush=True)
         score = SCORES
         if score is not None:
-            print(f"info depth 3 score cp {score} nodes {words[2]} pv a b", flush=True)
+            print(f"info depth 3 score cp {score} nodes {words[2]} pv LINE", flush=True)
         print("bestmove", BEST, flush=True)
     elif words[:1] == ["quit"]:
         break
@@ -62,9 +70,9 @@ def roster() -> Iterator[Roster]:
         yield found
 
 
-def scripted(folder: Path, scores: str, best: str = "'none'") -> BotSpec:
+def scripted(folder: Path, scores: str, best: str = "'none'", line: str = "a b") -> BotSpec:
     file = folder / "engine.py"
-    file.write_text(ENGINE.replace("SCORES", scores).replace("BEST", best))
+    file.write_text(ENGINE.replace("SCORES", scores).replace("BEST", best).replace("LINE", line))
     return BotSpec("scripted", (sys.executable, "-I", str(file)))
 
 
@@ -274,3 +282,18 @@ def test_candidates_are_the_best_other_moves_with_the_best_first(tmp_path: Path,
     assert [line.move for line in candidates] == [better, good]
     assert [round(line.chances(WIN_MODEL) or 0, 3) for line in candidates] == [0.1, -0.05]
     assert [line.after.line for line in candidates] == ["a b", "a b"]
+
+
+def test_further_lines_begin_with_other_moves_than_the_line_of_the_last_complete_depth(
+    tmp_path: Path, roster: Roster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search may end with a better move, of which it knows no complete line."""
+    record = game_of(load("loa").settle(), 0)
+    shown, ended, *_ = Position.start(load("loa").settle()).texts
+    spec = scripted(tmp_path, "10", repr(ended), f"{shown} b")
+    monkeypatch.setattr("arena.analysis.engine.sample_engine", lambda family: spec)
+    monkeypatch.setattr("arena.analysis.engine.slot.roster", lambda: roster)
+    evaluations, lines = evaluate_lines_on_request(record.line().encode(), 1000, 3, 100)
+    assert (evaluations.scored[0].best, evaluations.scored[0].line) == (ended, f"{shown} b")
+    assert len(lines) == 2
+    assert shown not in {line.move for line in lines}
