@@ -29,7 +29,7 @@ from referee.tournament.swiss_scores import HALF_POINT_BYE, ZERO_POINT_BYE
 
 FEATURES = Path(documents.__file__).parents[1] / "features"
 OTHERS = (
-    *("first", "second", "next", "bye", "points", "too few games", "moves", "result", "limits", "display", "playing"),
+    *("first", "second", "next", "bye", "points", "no estimate", "moves", "result", "limits", "display", "playing"),
     *("idle", "busy", "fit", "unfit", "remote", "games", "rounds", "Final", "Semi-finals", "Quarter-finals"),
     *("read", "write", "upload", "page", "registration", "wrong-token", "streams", "exports", "setoption"),
     *("start and handshake", "announces {}", "first move", "time for a move", "legal moves in {}", "positions"),

@@ -31,15 +31,15 @@ def elo_of(score: float) -> float:
 def elo_words(elo: float, low: float, high: float) -> str:
     """Describe an Elo difference with its 95 % confidence interval: `+35 ± 61`.
 
-    If the interval is open or very wide, the text has only its bound nearer to 0 (`> +386`), or `too few games` if the
-    interval contains 0.
+    If the interval is open or very wide, the text has only its bound nearer to 0 (`> +386`), or `no estimate` if the
+    interval contains 0: after few games, or after any number of games all won or all lost.
     """
     error = (high - low) / 2
     if elo_of(0) < low and high < elo_of(1) and error <= MAX_ERROR:
         return f"{elo:+z.0f} ± {error:.0f}"
     if low > 0:
         return f"> {low:+z.0f}"
-    return f"< {high:+z.0f}" if high < 0 else "too few games"
+    return f"< {high:+z.0f}" if high < 0 else "no estimate"
 
 
 def _phi(x: float) -> float:

@@ -19,7 +19,7 @@ def games(*winners: str, termination: str = "goal") -> list[dict[str, str]]:
 
 def test_a_row_counts_points() -> None:
     found = row(Match("one", "two", "loa", "nodes:5"), games("first", "first", "draw", "second"))
-    assert found == "| loa | one v two | `nodes:5` | 4 | 2-1-1 | 62.5% | too few games |"
+    assert found == "| loa | one v two | `nodes:5` | 4 | 2-1-1 | 62.5% | no estimate |"
 
 
 def test_a_forfeit_is_no_strength() -> None:

@@ -322,7 +322,7 @@ def _standings(
         "Elo",
         lambda line: elo.get(line.name),
         "elo",
-        hint="Bradley-Terry with draws; independent of the order of the games",
+        hint="Bradley-Terry with draws; independent of the order of the games; none if all of them were won or lost",
     )
     rating: Column[StandingItem] = Column(
         "change", "Rating before → after", lambda line: changes.get(line.name), "step", hint="mu − 3 sigma", order=gain

@@ -30,7 +30,7 @@ globalThis.arenaTexts = {
 "Next game in a moment…": "La partie suivante arrive…",
 "Opening explorer": "Explorateur d’ouvertures",
 "Predicted line after {move}": "Suite prévue après {move}",
-"Replay": "Auto",
+"Replay": "Rejouer",
 "Resign this game?": "Abandonner cette partie ?",
 "Score": "Score",
 "Select a cell, or drag a piece.": "Touchez ou glissez une pièce.",
@@ -58,7 +58,10 @@ globalThis.arenaTexts = {
 "Your move {move} is sent…": "Votre coup {move} est envoyé…",
 "Your move {move} is stored. It is played as soon as the game starts.": "Votre coup {move} est noté. Il sera joué dès que la partie commencera.",
 "Your turn.": "À vous de jouer.",
-"and {count} more": "et {count} de plus",
+"and {count} more": [
+"et {count} autre",
+"et {count} autres"
+],
 "choose: {moves}": "choisir : {moves}",
 "copied": "copié",
 "empty": "vide",

@@ -1,7 +1,7 @@
 // What only the browser knows. Times in the reader's zone and dates by their customs: the full date as a tooltip, absolute
 // times as text, and a tap on a relative time shows its date. The address of this site, where the operator has not set a
 // public one.
-import { message } from "./text.js";
+import { message, messages } from "./text.js";
 
 const SHOWN = 4; // appointments of a day in the calendar; arena.css hides the others
 const { lang } = document.documentElement;
@@ -41,7 +41,7 @@ function arrange(calendar) {
     const [head, list, rest] = ["b", "ul", "small"].map((name) => document.createElement(name));
     head.textContent = date.toLocaleDateString(custom, { weekday: "short", day: "numeric", month: "short" });
     list.append(...its);
-    if (its.length > SHOWN) rest.textContent = message("and {count} more", { count: its.length - SHOWN });
+    if (its.length > SHOWN) rest.textContent = messages("and {count} more", "and {count} more", its.length - SHOWN);
     day.className = its.length ? "" : "empty";
     day.replaceChildren(head, ...(its.length ? [list, rest] : []));
   }

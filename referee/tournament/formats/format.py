@@ -119,7 +119,7 @@ class Format(ABC, Generic[S]):
     has_elo: ClassVar[bool] = True
     """Whether final standings have Elo differences; a test has its own estimate, from pairs."""
     winner: ClassVar[str] = "Winner:"
-    """The word before the name of the winner."""
+    """What the first of the final standings is, before its name."""
     has_challenger: ClassVar[bool] = False
     """Whether only the first bot meets all others: its result against each is the standing, and it has no winner."""
     columns: ClassVar[tuple[str, ...]] = ()

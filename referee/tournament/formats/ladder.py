@@ -220,6 +220,7 @@ class Ladder(Format[LadderSettings]):
     looks_at_ratings = True
     is_followed = True
     has_curves = True
+    winner = "Highest share of points:"
     course = "Ladder"
     ranks_shares = True
     criteria = (_SCORE, POINTS)

@@ -33,7 +33,7 @@ def test_when_beyond_a_day_is_a_date_that_the_script_makes_local() -> None:
 
 
 def test_an_elo_from_few_games_is_left_out() -> None:
-    assert filters.elo_interval(507.0, 2916.0) == "too few games"
+    assert filters.elo_interval(507.0, 2916.0) == "no estimate"
     assert filters.elo_interval(1356.0, 500.0) == "> +856"
     assert filters.elo_interval(-12.0, 30.0) == "−12 ± 30"
 

@@ -33,7 +33,7 @@ def test_every_fault_is_somebodys() -> None:
 
 @pytest.mark.parametrize(
     ("elo", "interval", "words"),
-    [(-35.2, 10, "−35 ± 10"), (700, 450, "> +250"), (-1029, 482, "< −547"), (300, 500, "too few games")],
+    [(-35.2, 10, "−35 ± 10"), (700, 450, "> +250"), (-1029, 482, "< −547"), (300, 500, "no estimate")],
 )
 def test_elo_interval_that_is_very_wide_becomes_a_bound_or_nothing(elo: float, interval: float, words: str) -> None:
     assert filters.elo_interval(elo, interval) == words

@@ -91,7 +91,7 @@ def test_long_names_are_wrapped_and_never_broken() -> None:
     lines = result_lines(found)
     assert max(map(len, lines)) <= COLUMNS
     assert len(lines) <= 10
-    assert "Elo: too few games" in "\n".join(lines)
+    assert "Elo: no estimate" in "\n".join(lines)
 
 
 def test_how_a_run_stands_is_of_the_first_of_two_bots_and_of_all_of_more() -> None:
