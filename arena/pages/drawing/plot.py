@@ -21,7 +21,12 @@ WIDE_WIDTH, WIDE_HEIGHT = 800, 320
 """Size of charts of several lines, which are shown larger."""
 SMALL_WIDTH, SMALL_HEIGHT = 380, 150
 """Size of charts side by side, drawn smaller so that their letters keep their size."""
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 10, 12, 26
+_RIGHT, _TOP, _BOTTOM = 10, 12, 26
+_LETTER = {WIDTH: 10, WIDE_WIDTH: 12.5}
+"""Width of a digit where letters are largest: on phones, see `.chart text` in the style sheet."""
+_SMALL_LETTER = 6.5
+_GAP = 5
+"""Between the labels of the y axis and its lines."""
 _MAX_POINTS = 600
 """Longer lines are thinned: the drawing has no more columns."""
 _MAX_DOTS = 80
@@ -78,8 +83,8 @@ class Axis:
     breaks: Sequence[tuple[float, str]] = field(default_factory=tuple)
     ticks: int = 6
     """Approximate number of labels on the x axis."""
-    steps: Sequence[float] = ()
-    """Distances to choose from for the labels on the x axis; beyond the last, and without any, round numbers."""
+    steps: Sequence[float] = (1, 2, 5)
+    """Distances to choose from for the labels on the x axis, round numbers beyond. Counts have no fractions."""
     bounds: tuple[float, float] | None = None
     """The ends of the y axis, by default those of the values. Bands are cut off there."""
     unit: str = ""
@@ -130,6 +135,16 @@ class _Scale:
         return round(self.start + part * (self.end - self.start), 1)
 
 
+def _labels(y: _Scale, axis: Axis, height: int) -> list[tuple[float, str]]:
+    """Return the labelled values of the y axis."""
+    return [(value, digits(value) + axis.unit) for value in ticks(y.low, y.high, 5 if height > SMALL_HEIGHT else 3)]
+
+
+def _left(y: _Scale, axis: Axis, height: int, width: int) -> float:
+    """Return the left margin, which the widest label of the y axis fits in."""
+    return _GAP + max(len(label) for _, label in _labels(y, axis, height)) * _LETTER.get(width, _SMALL_LETTER)
+
+
 def _frame(x: _Scale, y: _Scale, axis: Axis, height: int, width: int) -> Markup:
     parts = [
         Markup('<path class="span" d="M{a} {t}H{b}V{l}H{a}Z"><title>{}</title></path>').format(
@@ -137,10 +152,10 @@ def _frame(x: _Scale, y: _Scale, axis: Axis, height: int, width: int) -> Markup:
         )
         for start, end in axis.spans
     ]
-    for value in ticks(y.low, y.high, 5 if height > 150 else 3):
+    for value, label in _labels(y, axis, height):
         parts.append(
             Markup('<path class="axis" d="M{} {}H{}"/><text x="{}" y="{}" text-anchor="end">{}</text>').format(
-                _LEFT, y(value), width - _RIGHT, _LEFT - 5, y(value) + 4, digits(value) + axis.unit
+                x.start, y(value), x.end, x.start - _GAP, y(value) + 4, label
             )
         )
     for value in ticks(x.low, x.high, axis.ticks, axis.steps):
@@ -159,7 +174,7 @@ def _frame(x: _Scale, y: _Scale, axis: Axis, height: int, width: int) -> Markup:
     for value, name in axis.levels:
         parts.append(
             Markup('<path class="level" d="M{} {y}H{}"/><text x="{}" y="{}">{}</text>').format(
-                _LEFT, width - _RIGHT, _LEFT + 4, y(value) - 4, name, y=y(value)
+                x.start, x.end, x.start + 4, y(value) - 4, name, y=y(value)
             )
         )
     return Markup("").join(parts)
@@ -178,8 +193,9 @@ def lines(
     high = max(*(point.y + point.spread for point in everything), *(value for value, _ in axis.levels), -math.inf)
     low, high = axis.bounds or (low, high)
     pad = (high - low) * 0.05
-    x = _Scale(min(p.x for p in everything), max(p.x for p in everything), _LEFT, width - _RIGHT)
     y = _Scale(low - pad, high + pad, height - _BOTTOM, _TOP)
+    left = _left(y, axis, height, width)
+    x = _Scale(min(p.x for p in everything), max(p.x for p in everything), left, width - _RIGHT)
     parts = [_frame(x, y, axis, height, width)]
     for curve in drawn:
         placed = [(x(p.x), p) for p in curve.points]
@@ -212,9 +228,9 @@ def bars(
     if not everything:
         return Markup("")
     first, last = min(p.x for p in everything), max(p.x for p in everything)
-    x = _Scale(first - 0.5, last + 0.5, _LEFT, width - _RIGHT)
     y = _Scale(0, max(*(p.y for p in everything), 1e-9), height - _BOTTOM, _TOP)
-    bar = max(0.6, min(12.0, (width - _LEFT - _RIGHT) / (last - first + 1) * 0.8))
+    x = _Scale(first - 0.5, last + 0.5, _left(y, axis, height, width), width - _RIGHT)
+    bar = max(0.6, min(12.0, (x.end - x.start) / (last - first + 1) * 0.8))
     parts = [_frame(x, y, axis, height, width)]
     for group in series:
         shapes = "".join(f"M{x(p.x) - bar / 2:.1f} {y(0)}V{y(p.y)}h{bar:.1f}V{y(0)}Z" for p in group.points if p.y > 0)

@@ -266,6 +266,20 @@ def test_the_last_label_of_a_plot_ends_at_its_edge() -> None:
     assert (float(last.get("x") or 0), last.get("text-anchor")) == (plot.WIDTH - 10, "end")
 
 
+def test_counts_below_a_plot_have_no_fractions() -> None:
+    drawn = parsed(plot.lines("x", [plot.Series("a", [plot.Point(3, 0.1), plot.Point(5, 0.2)])]))
+    below = [one.text for one in drawn.iter("text") if one.get("y") == str(plot.HEIGHT - 8)]
+    assert below == ["3", "4", "5"]
+
+
+@pytest.mark.parametrize(("width", "letters_px"), [(plot.WIDTH, 18), (plot.WIDE_WIDTH, 22)])
+def test_the_labels_beside_a_plot_fit_on_a_phone(width: int, letters_px: int) -> None:
+    points = [plot.Point(1, 0), plot.Point(2, 100)]
+    drawn = parsed(plot.lines("x", [plot.Series("a", points)], plot.Axis(unit=" %"), width=width))
+    widest = [one for one in drawn.iter("text") if one.text == "100 %"][-1]
+    assert float(widest.get("x") or 0) >= 0.55 * letters_px * len("100 %")
+
+
 def test_bands_of_a_plot_have_the_colours_of_their_lines() -> None:
     points = [plot.Point(0, 1, 0.5), plot.Point(1, 2, 0.5)]
     drawn = parsed(plot.lines("x", [plot.Series("a", points, 1), plot.Series("b", points, 2)]))
