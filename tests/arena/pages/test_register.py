@@ -122,7 +122,9 @@ def test_registrations_of_one_address_are_limited(server: Server) -> None:
 
 def test_closed_and_invited_registration_show_no_form_without_a_link(sqlite_store: Store, tmp_path: Path) -> None:
     for server in server_of(sqlite_store, tmp_path):
-        assert b'name="password"' not in server.get("/register").body
+        closed = server.get("/register").body
+        assert b'name="password"' not in closed
+        assert b'<p><a href="/about">' in closed
         link = registration.invite(server.context.arena, "author", 1, 1, None).link
         browser = Browser(server)
         assert b'name="password"' in browser.get(link).body
