@@ -39,6 +39,14 @@ def test_the_cells_of_a_row_have_one_line_below(site: Site, page: Any, path: str
     assert page.evaluate(uneven) == 0
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_result_letters_on_tinted_cells_are_as_clear_as_other_text(site: Site, page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    visit(page, site, "/tournaments/2#crosstable")
+    colours = page.locator("td[class^=h] .pairs a").evaluate_all("(all) => all.map((a) => getComputedStyle(a).color)")
+    assert set(colours) == {page.evaluate("getComputedStyle(document.body).color")}
+
+
 def test_empty_cells_are_not_shown_on_phones(site: Site, page: Any) -> None:
     page.set_viewport_size({"width": 375, "height": 667})
     visit(page, site, "/archive")
