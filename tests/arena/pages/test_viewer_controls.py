@@ -301,7 +301,9 @@ def test_the_next_game_follows_where_that_is_wanted(site: Site, page: Any) -> No
     first = site.stage.finished["tablut"]
     visit(page, site, f"/games/{first}")
     following = page.get_attribute('#about a[rel="next"]', "href")
+    page.click("[data-go=display]")
     page.check("[data-setting=onward]")
+    page.click("#display form button")
     page.select_option("#speed", "150")
     page.evaluate(f"location.hash = '#{len(site.stage.store.games.record(first).moves) - 1}'")
     page.click('[data-go="play"]')
