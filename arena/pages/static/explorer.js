@@ -8,6 +8,8 @@ const place = document.getElementById("position");
 const known = new Map();
 const text = (name, words) => { const made = document.createElement(name); made.textContent = words; return made; };
 const columns = [[message("Move"), ""], [message("Games"), ""], [message("Score"), message("of the side to move")], [message("Strength"), message("mean mu")], [message("Last"), ""]];
+// As the server writes it.
+const dayOf = (last) => (document.documentElement.lang === "fr" ? last.split("-").reverse().join("/") : last);
 const count = (number) => number.toLocaleString(document.documentElement.lang);
 let wait = null;
 
@@ -78,7 +80,7 @@ function row(position, one) {
   const score = one.score === null ? "–" : `${(100 * one.score).toFixed(0)} %`;
   const strength = one.rating === null ? "–" : one.rating.toLocaleString(document.documentElement.lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
   head.dataset.label = columns[0][0];
-  [count(one.games), score, strength, one.last || "–"].forEach((words, index) => {
+  [count(one.games), score, strength, dayOf(one.last) || "–"].forEach((words, index) => {
     const cell = text("td", words);
     cell.className = "n";
     cell.dataset.label = columns[index + 1][0];
