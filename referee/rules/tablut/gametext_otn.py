@@ -68,7 +68,7 @@ def _settle(ruleset: Ruleset, variant: str, options: Mapping[str, Value], part: 
 def _rules_record(record: str, part: GamePart, index: int) -> tuple[dict[str, Value], str]:
     """Return what an OpenTafl rules record sets: the options on top of `linnaeus`, and the start board."""
     entries = dict(word.split(":", 1) for word in record.split() if ":" in word)
-    refusal = "only 9x9 games with edge escape and an ordinary throne are supported"
+    refusal = "only 9×9 games with edge escape and an ordinary throne are supported"
     if entries.get("dim") != "9" or entries.get("cen", "e5").lower() not in ("e5", "default"):
         problem = f"this looks like a record of another game than Tablut: {record[:60]!r}"
         raise ParseError(problem, text=part.text, index=index, hint=refusal)

@@ -179,7 +179,7 @@ RULES = Rules(
     announce=announce,
     limits=frozenset({PERPETUAL_RAICHI}),
     summary=(
-        "Sixteen attackers (Moscovites) on the four sides of a 9x9 board surround a king and his eight defenders "
+        "Sixteen attackers (Moscovites) on the four sides of a 9×9 board surround a king and his eight defenders "
         "(Swedes). Every piece moves like a rook of chess. A soldier is captured between two enemies by the enemy's "
         "move, the king by four attackers around him, or three and the empty throne. The defenders win when the king "
         "reaches the border, the attackers when they capture him. One way out for the king is raichi, two are tuichi. "
