@@ -286,6 +286,14 @@ def signed(value: float) -> str:
     return minus(f"{whole:+d}") if whole else "0"
 
 
+_QUOTED = re.compile(r"""(?<!\w)(["'])([^"']+)\1(?!\w)""")
+
+
+def typeset(sentence: str) -> str:
+    """Write the quotation marks of a sentence as in print: `no bot “zita”`."""
+    return _QUOTED.sub("“\\2”", sentence)
+
+
 def minus(text: str) -> str:
     """Replace hyphens by minus signs, which are as wide as a plus."""
     return text.replace("-", MINUS)

@@ -285,6 +285,7 @@ _FILTERS = (
     filters.minus,
     filters.signed,
     filters.elo_interval,
+    filters.typeset,
     filters.points,
     filters.path_part,
     filters.ending,

@@ -93,6 +93,6 @@ def _environment() -> jinja2.Environment:
     """Return the template environment, kept because compiling templates takes far longer than rendering them."""
     loader = jinja2.FileSystemLoader(Path(__file__).parents[1] / "templates")
     environment = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["plain"] = filters.plain
+    environment.filters |= {"plain": filters.plain, "typeset": filters.typeset}
     language.install(environment)
     return environment

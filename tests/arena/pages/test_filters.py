@@ -32,6 +32,13 @@ def test_when_beyond_a_day_is_a_date_that_the_script_makes_local() -> None:
     assert 'datetime="2026-01-02T03:04:05+00:00"' in shown
 
 
+def test_a_sentence_is_typeset_with_curly_quotation_marks() -> None:
+    assert (
+        filters.typeset("invalid month '2003' in \"zita\"; a bot's page")
+        == "invalid month “2003” in “zita”; a bot's page"
+    )
+
+
 def test_an_elo_from_few_games_is_left_out() -> None:
     assert filters.elo_interval(507.0, 2916.0) == "no estimate"
     assert filters.elo_interval(1356.0, 500.0) == "> +856"

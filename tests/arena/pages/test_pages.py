@@ -471,7 +471,7 @@ def test_a_parameter_that_a_page_does_not_have_is_named(site: Site) -> None:
     for path in [filled(site, one)[0] for one in patterns(site)]:
         if path not in NO_PAGES and not path.endswith("/"):
             status, answer, _ = fetch(site, f"{path}?stat=running")
-            assert (status, "This page has no parameter &#34;stat&#34;" in answer) == (400, True), path
+            assert (status, "This page has no parameter “stat”" in answer) == (400, True), path
     answer = fetch(site, "/tournaments?stat=running")[1]
     assert '<a class="chip" href="/tournaments?state=running">' in answer
     assert "did you mean" not in answer
