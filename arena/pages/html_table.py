@@ -61,7 +61,7 @@ def written(value: object, form: str = "") -> object:
     if form in FORMS:
         return FORMS[form](value)
     if type(value) is int:  # most cells, and none of the types below
-        return value
+        return value if abs(value) < 1000 else decimal(value, 0)
     return next((write(value) for kind, write in _BY_TYPE if isinstance(value, kind)), value)
 
 
