@@ -33,6 +33,7 @@ FORMS: Mapping[str, Callable[[Any], object]] = {
     "count": decimal,
     "duration": filters.duration,
     "format": filters.format_name,
+    "id": str,
     "inline": lambda value: inline(translated(value)),
     "points": filters.points,
     "result": filters.result,

@@ -6,7 +6,7 @@ from arena.documents.table import Column, text_column
 from arena.features.versiontests.documents import VersionTestItem
 
 TESTS: tuple[Column[VersionTestItem], ...] = (
-    Column("id", "Test", lambda test: test.id, is_for_terminal=True),
+    Column("id", "Test", lambda test: test.id, "id", is_for_terminal=True),
     text_column(
         "name", "Versions", lambda test: f"{test.candidate} – {test.baseline}", "tournament_link", is_heading=True
     ),

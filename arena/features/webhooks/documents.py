@@ -43,13 +43,13 @@ class DeliveryItem:
 
 
 HOOKS: Sequence[Column[WebhookItem]] = (
-    Column("id", "Webhook", lambda hook: hook.id),
+    Column("id", "Webhook", lambda hook: hook.id, "id"),
     text_column("url", "Address", lambda hook: hook.url),
     text_column("form", "Form", lambda hook: hook.form),
     text_column("news", "News", lambda hook: ", ".join(hook.news)),
 )
 DELIVERIES: Sequence[Column[DeliveryItem]] = (
-    Column("id", "Delivery", lambda delivery: delivery.id),
+    Column("id", "Delivery", lambda delivery: delivery.id, "id"),
     text_column("created_at", "When", lambda delivery: delivery.created_at),
     text_column("state", "State", lambda delivery: delivery.state),
     Column("tries", "Tries", lambda delivery: delivery.tries),

@@ -48,7 +48,7 @@ def _link(hook: WebhookItem) -> Markup:
 
 
 _HOOKS: Sequence[Column[WebhookItem]] = (
-    Column("id", "Webhook", lambda hook: hook.id),
+    Column("id", "Webhook", lambda hook: hook.id, "id"),
     text_column("url", "Address", _link, order=lambda hook: hook.url, is_heading=True),
     text_column("form", "Form", lambda hook: hook.form),
     text_column("news", "News", lambda hook: ", ".join(translated(_WHEN[kind]) for kind in KINDS if kind in hook.news)),

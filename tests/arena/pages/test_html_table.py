@@ -85,6 +85,7 @@ def test_rows_have_classes_and_a_total(environment: jinja2.Environment) -> None:
 def test_values_are_written_by_form_or_type() -> None:
     assert (written(None), written(None, "share"), written(0.125, "share")) == ("–", "–", "12.5 %")
     assert (str(written(999)), written(1427)) == ("999", "1,427")
+    assert (written(1427), written(1427, "id")) == ("1,427", "1427")
     assert (written(True), written(2.5), written(Interval(25.0, 3.5))) == ("yes", "2.50", "25.00 ± 3.50")
 
 
