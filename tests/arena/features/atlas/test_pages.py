@@ -52,9 +52,8 @@ def test_a_start_has_its_page(site: Site) -> None:
     assert "Rank by fairness: 1 of" in page
     name = re.findall(r"<h1><code>([^<]+)</code>", page)[0]
     known = [start for start in published.published("tablut") if start.variant == name]
-    assert [int(count) for count in re.findall(r'<th [^>]*scope="row"[^>]*class="n"[^>]*>(\d+)', page)] == [
-        start.nodes for start in known
-    ]
+    counts = re.findall(r'<th [^>]*scope="row"[^>]*class="n"[^>]*>([\d,]+)', page)
+    assert counts == [f"{start.nodes:,}" for start in known]
     top = max(known, key=lambda start: start.nodes)
     assert f"{top.first} / {top.draw} / {top.second}" in page
     neighbours = re.findall(r'<li><a href="(/tablut/starts/[^"]+)"', page)
