@@ -183,9 +183,10 @@ def _pack_folder(archive: tarfile.TarFile, folder: Path) -> None:
         name = path.relative_to(folder)
         if not _UNPACKED.isdisjoint(name.parts):
             continue
-        is_ours = path.resolve().is_relative_to(inside)  # a link may lead to what its owner would not publish
-        if is_ours and (path.is_file() or (path.is_dir() and not path.is_symlink())):
-            archive.add(path.resolve(), arcname=str(name), recursive=False, filter=_reproducible)
+        target = Path(os.path.realpath(path))  # not `resolve`, which refuses links that lead to themselves
+        is_ours = target.is_relative_to(inside)  # a link may lead to what its owner would not publish
+        if is_ours and (target.is_file() or (target.is_dir() and not path.is_symlink())):
+            archive.add(target, arcname=str(name), recursive=False, filter=_reproducible)
         else:
             output.note(f"left out: {name}, not a file within this folder")
 
