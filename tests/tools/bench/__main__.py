@@ -94,17 +94,21 @@ def main() -> int:
                 "figures": [{**asdict(figure), "ratio": figure.ratio} for figure in figures],
             }
         seconds[name] = round(time.monotonic() - begin, 1)
+        # After each section: an interrupt loses one section, not an hour.
+        ordered = {name: sections[name] for name in SECTIONS if name in sections}
+        _write(arguments.json, json.dumps(ordered, indent=1, ensure_ascii=False))
+        _write(arguments.table, "\n".join(lines))
     lines.append("seconds: " + ", ".join(f"{name} {taken:g}" for name, taken in seconds.items()))
     print(lines[-1])
-    ordered = {name: sections[name] for name in SECTIONS if name in sections}
-    for path, text in (
-        (arguments.json, json.dumps(ordered, indent=1, ensure_ascii=False) + "\n"),
-        (arguments.table, "\n".join(lines) + "\n"),
-    ):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+    _write(arguments.table, "\n".join(lines))
+    for path in (arguments.json, arguments.table):
         print(f"written: {path}", file=sys.stderr)
     return 1 if broken else 0
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text + "\n")
 
 
 def _line(figure: Figure) -> str:

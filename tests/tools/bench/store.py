@@ -201,7 +201,8 @@ def _rebuild(count: int) -> Iterator[Figure]:
         path = Path(name) / "league.sqlite3"
         shutil.copy(league.path, path)
         with closing(sqlite3.connect(path)) as base:
-            names = "id, commit_number, family, pool, first_id, second_id, winner, termination_class, is_rated"
+            # The arena chose all opponents: no meeting is counted, and no side is an anchor.
+            names = "id, commit_number, family, pool, first_id, second_id, winner, termination_class, is_rated, 0, NULL"
             query = f"SELECT {names} FROM games WHERE commit_number IS NOT NULL ORDER BY commit_number"
             games = [fold.FoldedGame(*row) for row in base.execute(query)]
         count = len(games)
