@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -19,6 +20,7 @@ from arena.app import build, context_of
 from arena.cli.server.referee import act, unable_to_serve
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.fields import given_words
 from arena.cli.terminal.game_view import show_result
 from arena.cli.terminal.interrupt import heard
 from arena.collections import following
@@ -183,7 +185,7 @@ async def _run(settings: Settings, store: Store, names: Sequence[str], arguments
             await asyncio.to_thread(_tell, store, demo.tournaments)
             output.note(
                 f"the demo has ended early; its games are kept in {arguments.data}",
-                f"to play the others start `arena demo --data {arguments.data}` again",
+                f"to play the others start it again: {shlex.join(['arena', 'demo', *given_words(arguments)])}",
             )
             return Exit.INTERRUPTED
         output.note(f"the demo has ended; its games are kept in {arguments.data}")
@@ -281,13 +283,14 @@ class Demo:
 
     def _advise(self) -> None:
         """Tell that all games are played, and what to try next."""
-        address, data = self._address, self._arguments.data
+        address = self._address
+        serve = shlex.join(["arena", "serve", *given_words(self._arguments, "data", "bind", "port")])
         output.note(
             f"all games are played; this process plays what is asked for until Ctrl-C; pages: {address}",
             f"play against a bot:    {address}/play",
             f"write a bot:           arena new-bot python {self._names[0]} mybot",
             f"read on:               {address}/docs/",
-            f"to continue later:     arena serve --data {data}",
+            f"to continue later:     {serve}",
         )
 
 

@@ -141,6 +141,22 @@ def read_fields(arguments: argparse.Namespace, record: type, *, without: Collect
     return values
 
 
+def given_words(values: Any, *only: str) -> list[str]:
+    """Return the options by which a command gets these values of a record, or `only` some: none for the defaults."""
+    words: list[str] = []
+    for given in query_fields(type(values)):
+        value = getattr(values, given.name)
+        if value == given.default or (only and given.name not in only):
+            continue
+        option = given.option.split()[-1]
+        if given.kind is bool:
+            words.append(option)
+            continue
+        for text in value if isinstance(value, tuple) else (value,):
+            words += [option, str(text)]
+    return words
+
+
 def read_filters(arguments: argparse.Namespace, query: type, *, without: Collection[str] = PAGING) -> dict[str, Any]:
     """Return the values given for a query's fields, by name; an empty text becomes None, which means any value."""
     given = read_fields(arguments, query, without=without)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import subprocess
@@ -17,6 +18,7 @@ from arena.app import context_of
 from arena.cli.server import demo_run
 from arena.cli.server.demo import DemoArguments
 from arena.cli.terminal.exit import CommandError
+from arena.cli.terminal.fields import add_fields, given_words, read_fields
 from arena.cli.terminal.run import run
 from arena.events.bus import Bus
 from arena.store import Store
@@ -156,6 +158,16 @@ def test_a_demo_that_ended_early_continues_its_tournament(tmp_path: Path) -> Non
     store.tournaments.move(first.id, "cancelled")
     assert again._tournament_of("loa").id != first.id
     store.close()
+
+
+def test_the_command_that_continues_a_demo_has_the_options_that_it_had() -> None:
+    words = ["--once", "--games", "4", "--family", "loa", "--family", "tablut", "--data", "my data", "--port", "8123"]
+    place = argparse.ArgumentParser()
+    add_fields(place, DemoArguments)
+    arguments = DemoArguments(**read_fields(place.parse_args(words), DemoArguments))
+    assert given_words(arguments) == words
+    assert given_words(arguments, "data", "port") == words[-4:]
+    assert given_words(DemoArguments()) == []
 
 
 @pytest.mark.long
