@@ -21,22 +21,14 @@ import numpy.typing as npt
 
 from bots.search import search
 from bots.search.net import (
-    EVAL_MARGIN,
     FIRST_PIECE_VALUE,
-    FRONTIER_FUTILITY,
-    FUTILITY,
     HIDDEN,
     LINEAR_EVAL,
-    LMR_FIRST_MOVE,
     MOVER,
     MOVER_BIT,
-    NO_COUNTERMOVES,
     NULL_MOVE,
     QUIESCENCE,
-    RAZORING,
-    REVERSE_FUTILITY,
     SEARCH_FEATURES,
-    TEMPO,
     TUNED_PIECE_VALUES,
     Net,
 )
@@ -48,10 +40,8 @@ from bots.search.search_state import (
     CONTEMPT,
     GENERATION,
     HISTORY,
-    INDEX_MASK,
     INFINITY,
     ITERATION,
-    KILLER,
     LAST_MOVE,
     MAX_DEPTH,
     MOVES,
@@ -60,11 +50,9 @@ from bots.search.search_state import (
     NOISE,
     ONCE,
     PROVEN_WIN,
-    RANK_SHIFT,
     ROOT_INDEX,
     ROOT_SIDE,
     SCORE,
-    SECOND_KILLER,
     SEED,
     STATIC,
     STOP,
@@ -77,12 +65,11 @@ from bots.search.search_state import (
     ZERO,
     SearchState,
     copy_root,
-    history_index,
     must_stop,
     new_helper_state,
     terminal_score,
 )
-from bots.search.table import DEPTH_MASK, EXACT, FORCED, LOWER, UPPER, new_table, probe, store
+from bots.search.table import FORCED, decisive_score, new_table, probe, store
 from referee.rules.jit import prefetch
 from referee.rules.kernel_protocol import LinearFeatures, Tactics
 from referee.rules.per_family import family_of, kernel_for
@@ -90,13 +77,17 @@ from referee.rules.rules import Config, State
 
 _kernel, compiled = kernel_for(__name__)
 legal, play, result = _kernel.legal, _kernel.play, _kernel.result
-_evaluation, _ordering = search("evaluation", family_of(__name__)), search("ordering", family_of(__name__))
-quiescence = search("quiescence", family_of(__name__)).quiescence
+_evaluation, _ordering, _pruning, _quiescence = (
+    search(name, family_of(__name__)) for name in ("evaluation", "ordering", "pruning", "quiescence")
+)
 evaluate, static_eval, quiet_eval = _evaluation.evaluate, _evaluation.static_eval, _evaluation.quiet_eval
 in_check, refresh_accumulator = _evaluation.in_check, _evaluation.refresh_accumulator
 HAS_TACTICS, HAS_LINEAR_FEATURES = _evaluation.HAS_TACTICS, _evaluation.HAS_LINEAR_FEATURES
 RANKS, CHILD_EVALS, rank_moves = _ordering.RANKS, _ordering.CHILD_EVALS, _ordering.rank_moves
-move_to_front, is_forced, pick_best = _ordering.move_to_front, _ordering.is_forced, _ordering.pick_best
+move_to_front, is_forced, next_move = _ordering.move_to_front, _ordering.is_forced, _ordering.next_move
+reward_cutoff, quiescence, razor = _ordering.reward_cutoff, _quiescence.quiescence, _pruning.razor
+is_decided, is_hopeless, is_futile = _pruning.is_decided, _pruning.is_hopeless, _pruning.is_futile
+late_move_reduction = _pruning.late_move_reduction
 
 # The names that samples and training use, in addition to the functions here.
 __all__ = ["ABORTED", "BEST_MOVE", "CONTEMPT", "GENERATION", "MAX_DEPTH", "NODES", "NODE_LIMIT", "NOISE", "SCORE"]
@@ -106,13 +97,6 @@ MANY_TIMES: Any = np.int64(1 << 30)
 KEY_SIZE: Any = np.int64(_kernel.KEY_SIZE)
 STATE_SIZE: Any = np.int64(_kernel.STATE_SIZE)
 """Numbers as arguments: see `search_state.TRUE`."""
-MAX_PRUNING_DEPTH = 4
-"""Greatest depth for reverse futility pruning and futility pruning."""
-RAZOR_MARGIN, MAX_RAZOR_DEPTH = 150, 2
-"""Razoring: up to this depth, a position that is below alpha by the margin per ply goes straight to quiescence search.
-"""
-LMR_SECOND_PLY_FROM = 16
-"""Moves from this number on are reduced by two plies in searches with quiescence."""
 
 
 def new_search_state(table_bytes: int, net: Net) -> SearchState:
@@ -174,6 +158,22 @@ def make_null_move(st: SearchState, config: Config, ply: int) -> bool:
     return enter_position(st, config, ply + 1, UNKNOWN, TRUE) == 0
 
 
+@compiled.inlined
+def make_move(
+    st: SearchState, config: Config, ply: int, move: int, child_eval: int, only_terminal: bool, will_search: bool
+) -> int:
+    """Set `states[ply + 1]` to the position after `move`; return its result code.
+
+    With `only_terminal` nothing but the code is of interest; see `enter_position` for the rest.
+    """
+    play(st.states[ply], config, move, st.states[ply + 1])
+    st.work[NODES] += 1
+    st.plies[ply + 1, LAST_MOVE] = move
+    if only_terminal:
+        return result(st.states[ply + 1], config, ONCE, ZERO)
+    return enter_position(st, config, ply + 1, child_eval, will_search)
+
+
 @compiled
 def root_noise(work: Any, move: int) -> int:
     """Return the random error of a root move, -NOISE..NOISE; equal seeds give equal errors."""
@@ -183,8 +183,49 @@ def root_noise(work: Any, move: int) -> int:
     return np.int64(drawn >> np.uint64(33)) % (2 * work[NOISE] + 1) - work[NOISE]  # type: ignore[no-any-return]
 
 
+@compiled.inlined
+def look_up(st: SearchState, ply: int, depth: int, alpha: int, beta: int) -> tuple[int, int, int]:
+    """Return what the transposition table knows of `ply`: the hash move or -1, FORCED or 0, and the score if that entry
+    is deep enough to decide, else UNKNOWN.
+    """
+    if ply == 0:
+        # The root's entry may have been overwritten; the best move of the last iteration is known anyway.
+        return st.work[BEST_MOVE], ZERO, UNKNOWN
+    move, value, meta = probe(st, ply)
+    if meta < 0:
+        return -ONCE, ZERO, UNKNOWN
+    return move, meta & FORCED, decisive_score(value, meta, ply, depth, alpha, beta)
+
+
+@compiled.inlined
+def leaf_score(
+    st: SearchState,
+    config: Config,
+    ply: int,
+    code: int,
+    child_eval: int,
+    known: int,
+    depth: int,
+    alpha: int,
+    beta: int,
+    uses_quiescence: bool,
+) -> int:
+    """Return the score of `states[ply]` for the side that has moved there, UNKNOWN if it has to be searched.
+
+    `code` is its result, `depth` what remains there, `known` its static score or UNKNOWN.
+    """
+    if code != 0:
+        return terminal_score(st.work, code, (st.work[ROOT_SIDE] + ply + 1) & 1, ply)
+    if uses_quiescence and depth <= 0:
+        return -quiescence(st, config, ply, -beta, -alpha)  # type: ignore[no-any-return]
+    static = evaluate(st, config, ply, child_eval) if known == UNKNOWN else known
+    if static >= WIN_IN_ONE:  # the opponent wins with its next move
+        return ply + 1 - WIN
+    return -static if depth <= 0 or ply >= MAX_DEPTH - 1 else UNKNOWN
+
+
 @compiled
-def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as one function, laid out like a textbook's
+def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - what calls it would have to stand here too: see `quiescence`
     st: SearchState, config: Config, ply: int, depth: int, alpha: int, beta: int, may_null_move: int
 ) -> int:
     """Return the score of `states[ply]` for the side to move, searched `depth` > 0 plies deep. The game must not be
@@ -193,60 +234,27 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
     Fail-soft within alpha..beta. `may_null_move` is 0 after a null move. The score is meaningless when `work[ABORTED]`
     is set.
     """
-    work = st.work
-    margin, features = st.maps[0, EVAL_MARGIN], st.maps[0, SEARCH_FEATURES]
-    hash_move, forced = -1, 0
-    is_pv = beta - alpha > 1
-    if ply == 0:
-        # The root's entry may have been overwritten; the best move of the last iteration is known anyway.
-        hash_move = work[BEST_MOVE]
-    else:
-        move, value, meta = probe(st, ply)
-        if meta >= 0:
-            hash_move, forced = move, meta & FORCED
-            if meta >> 2 & DEPTH_MASK >= depth:
-                bound = meta & 3
-                if value > PROVEN_WIN:
-                    value -= ply
-                elif value < -PROVEN_WIN:
-                    value += ply
-                if bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha):
-                    return value
-    static = st.plies[ply, STATIC]
+    work, features = st.work, st.maps[0, SEARCH_FEATURES]
+    hash_move, forced, score = look_up(st, ply, depth, alpha, beta)
+    if score != UNKNOWN:
+        return score
+    static, is_pv, only_terminal = st.plies[ply, STATIC], beta - alpha > 1, False
+    uses_quiescence = HAS_TACTICS and features & QUIESCENCE != 0
+    # A static score proves nothing: it must not cut off the proof of a win or of the only defence.
     may_prune = (
-        # A static score proves nothing: it must not cut off the proof of a win or of the only defence.
         ply > 0 and not is_pv and forced == 0 and alpha > -PROVEN_WIN and beta < PROVEN_WIN and abs(static) < WIN_IN_ONE
     )
-    if (
-        may_prune
-        and features & REVERSE_FUTILITY != 0
-        and depth <= MAX_PRUNING_DEPTH
-        and static - margin * (depth + 1) // 2 >= beta
-    ):
-        return static  # type: ignore[no-any-return]
-    if may_prune and features & RAZORING != 0 and depth == 1 and static + margin <= alpha:
-        return static  # type: ignore[no-any-return]
-    only_terminal = may_prune and features & FRONTIER_FUTILITY != 0 and depth == 1
-    if only_terminal and static - margin >= beta:
-        return static  # type: ignore[no-any-return]
-    only_terminal = only_terminal and static + margin <= alpha
-    uses_quiescence = HAS_TACTICS and features & QUIESCENCE != 0
-    if may_prune and uses_quiescence:
-        may_prune = not in_check(st.states[ply], config)
-        static = quiet_eval(st, ply, config)
-        if may_prune and depth <= MAX_RAZOR_DEPTH and static + RAZOR_MARGIN * depth <= alpha:
-            score = quiescence(st, config, ply, alpha, beta)
-            if work[ABORTED] != 0 or score <= alpha:
+    if may_prune:
+        if is_decided(st, static, depth, alpha, beta):
+            return static  # type: ignore[no-any-return]
+        only_terminal = is_hopeless(st, static, depth, alpha)
+        if uses_quiescence:
+            may_prune, static = not in_check(st.states[ply], config), quiet_eval(st, ply, config)
+            score = razor(st, config, ply, static, depth, alpha, beta) if may_prune else UNKNOWN
+            if score != UNKNOWN:
                 return score  # type: ignore[no-any-return]
-    if (
-        may_prune
-        and features & NULL_MOVE != 0
-        and may_null_move != 0
-        and (depth >= 3 or uses_quiescence)
-        and static >= beta
-        and ply + 2 < MAX_DEPTH
-        and make_null_move(st, config, ply)
-    ):
+    may_pass = features & NULL_MOVE != 0 and may_null_move != 0 and (depth >= 3 or uses_quiescence)
+    if may_prune and may_pass and static >= beta and ply + 2 < MAX_DEPTH and make_null_move(st, config, ply):
         work[NODES] += 1
         # The usual reduction: two plies more than the pass itself, three from depth 7 on.
         null_depth = depth - 3 - (depth >= 7)
@@ -263,80 +271,44 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
             if score >= beta:
                 # Not the score: a win after a pass does not prove one without it.
                 return beta
-    moves, row = st.plies[ply, MOVES:RANKS], st.plies[ply]
+    moves = st.plies[ply, MOVES:RANKS]
     count = legal(st.states[ply], config, moves)
     if count == 0:
         return static  # type: ignore[no-any-return]
     hash_moves = move_to_front(moves, count, hash_move)
-    side = (work[ROOT_SIDE] + ply) & 1
     best, best_move, original_alpha, forced_extension, evaluates_children = -INFINITY, -1, alpha, 0, False
     for i in range(count):
         if i == hash_moves:  # ranked only after the hash move, which often causes a cutoff by itself
             evaluates_children = depth >= 3 or (depth == 2 and hash_moves == 0)
             rank_moves(st, config, ply, evaluates_children, i, count)
             if evaluates_children and work[ABORTED] == 0:
-                forced = FORCED if is_forced(row, RANKS + i, RANKS + count) else 0
+                forced = FORCED if is_forced(st.plies[ply], RANKS + i, RANKS + count) else 0
         if must_stop(work):
             return 0
-        at, rank, child_eval = RANKS + i, ZERO, UNKNOWN
-        if i >= hash_moves:
-            # Sorting all moves would be wasted where one of the first causes a cutoff.
-            best_left = pick_best(row, RANKS + hash_moves, RANKS + count)
-            at, rank = INDEX_MASK - (best_left & INDEX_MASK), best_left >> RANK_SHIFT
-            if evaluates_children:
-                child_eval = row[at + CHILD_EVALS - RANKS]
-        move = row[at + MOVES - RANKS]
+        move, rank, child_eval = next_move(st.plies[ply], i, hash_moves, count, evaluates_children)
         # Twice the nominal depth bounds all extensions of a line.
         if forced != 0 and depth >= 2 and ply < 2 * work[ITERATION] and ply + depth < MAX_DEPTH:
             forced_extension = 1
-        if (
-            may_prune
-            and features & FUTILITY != 0
-            and evaluates_children
-            and i > 2
-            and forced == 0
-            and depth <= MAX_PRUNING_DEPTH
-            and best > -PROVEN_WIN
-            and rank - st.maps[0, TEMPO] + margin * depth // 2 <= alpha
-        ):
+        is_ordered = evaluates_children and i > 2
+        if may_prune and forced == 0 and best > -PROVEN_WIN and is_ordered and is_futile(st, rank, depth, alpha):
             break  # moves come in the order of their static evaluation: no later one exceeds alpha
-        reduction = 0
-        if depth >= 3 and i >= st.maps[0, LMR_FIRST_MOVE]:
-            reduction = 2 if uses_quiescence and depth >= 4 and i >= LMR_SECOND_PLY_FROM and not is_pv else 1
-        extension = forced_extension
-        play(st.states[ply], config, move, st.states[ply + 1])
-        work[NODES] += 1
-        st.plies[ply + 1, LAST_MOVE] = move
-        if only_terminal:
-            code, child_static = result(st.states[ply + 1], config, ONCE, ZERO), -static
-        else:
-            code = enter_position(st, config, ply + 1, child_eval, uses_quiescence or depth > 1)
-            if uses_quiescence and depth == 1 and code == 0 and ply < 2 * work[ITERATION]:
-                extension = int(in_check(st.states[ply + 1], config))
-            child_static = (
-                0
-                if code != 0 or (uses_quiescence and depth + extension <= 1)
-                else evaluate(st, config, ply + 1, child_eval)
-            )
+        code = make_move(st, config, ply, move, child_eval, only_terminal, uses_quiescence or depth > 1)
+        known, extension = -static if only_terminal else UNKNOWN, forced_extension
+        if uses_quiescence and depth == 1 and code == 0 and not only_terminal and ply < 2 * work[ITERATION]:
+            extension = int(in_check(st.states[ply + 1], config))
+        child_depth = depth - 1 + extension
         noise = root_noise(work, move) if ply == 0 and work[NOISE] > 0 else 0
         # The error is added to the score afterwards, so the window moves by as much in the other direction.
         low, high = alpha - noise, beta - noise
-        if code != 0:
-            score = terminal_score(work, code, side, ply + 1)
-        elif child_static >= WIN_IN_ONE:
-            # The opponent wins with its next move.
-            score = ply + 2 - WIN
-        elif uses_quiescence and depth + extension <= 1:
-            score = -quiescence(st, config, ply + 1, -high, -low)
-        elif depth <= 1 - extension or ply + 1 >= MAX_DEPTH - 1:
-            score = -child_static
-        elif i == 0:
-            score = -negamax(st, config, ply + 1, depth - 1 + extension, -high, -low, ONCE)
-        else:
+        score = leaf_score(st, config, ply + 1, code, child_eval, known, child_depth, low, high, uses_quiescence)
+        if score == UNKNOWN and i == 0:
+            score = -negamax(st, config, ply + 1, child_depth, -high, -low, ONCE)
+        elif score == UNKNOWN:
             # Late move reductions and a null window first; a move that exceeds alpha is searched again in full.
-            score = -negamax(st, config, ply + 1, depth - 1 + extension - reduction, -low - 1, -low, ONCE)
+            reduction = late_move_reduction(st, i, depth, uses_quiescence and not is_pv)
+            score = -negamax(st, config, ply + 1, child_depth - reduction, -low - 1, -low, ONCE)
             if score > low and work[ABORTED] == 0 and (reduction > 0 or score < high):
-                score = -negamax(st, config, ply + 1, depth - 1 + extension, -high, -low, ONCE)
+                score = -negamax(st, config, ply + 1, child_depth, -high, -low, ONCE)
         if work[ABORTED] != 0:
             return 0
         # Weaker play errs in judging, but never misses a win that it has seen.
@@ -350,13 +322,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - a kernel: compiled as on
         if best == WIN - ply - 1:  # no move is better than an immediate win
             break
         if alpha >= beta:
-            if st.plies[ply, KILLER] != move:
-                st.plies[ply, SECOND_KILLER] = st.plies[ply, KILLER]
-                st.plies[ply, KILLER] = move
-            # Cutoffs near the root save more than those near the leaves.
-            st.history[side, history_index(move)] += depth * depth
-            if features & NO_COUNTERMOVES == 0 and ply > 0 and st.plies[ply, LAST_MOVE] >= 0:
-                st.history[2 + side, history_index(st.plies[ply, LAST_MOVE])] = move
+            reward_cutoff(st, ply, depth, move)
             break
     store(st, ply, depth, forced, best_move, best, original_alpha, beta)
     return best

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bots.search import search
+from bots.search.net import NO_COUNTERMOVES, SEARCH_FEATURES
 from bots.search.search_state import (
     INDEX_MASK,
     KILLER,
@@ -22,6 +23,7 @@ from bots.search.search_state import (
     ROOT_SIDE,
     SECOND_KILLER,
     TERMINAL,
+    UNKNOWN,
     WIN_IN_ONE,
     ZERO,
     SearchState,
@@ -127,3 +129,32 @@ def pick_best(ranks: Any, begin: int, end: int) -> int:
         best = max(best, ranks[i])
     ranks[INDEX_MASK - (best & INDEX_MASK)] = PICKED
     return best  # type: ignore[no-any-return]
+
+
+@compiled.inlined
+def next_move(row: Any, i: int, hash_moves: int, count: int, has_child_evals: bool) -> tuple[int, int, int]:
+    """Return the move to try at the place `i` of `count`, its rank and its static score, UNKNOWN if it has none.
+
+    The first `hash_moves` moves, 0 or 1, have no rank. `row` is that of the ply in `plies`.
+    """
+    at, rank, child_eval = RANKS + i, ZERO, UNKNOWN
+    if i >= hash_moves:
+        # Sorting all moves would be wasted where one of the first causes a cutoff.
+        best_left = pick_best(row, RANKS + hash_moves, RANKS + count)
+        at, rank = INDEX_MASK - (best_left & INDEX_MASK), best_left >> RANK_SHIFT
+        if has_child_evals:
+            child_eval = row[at + CHILD_EVALS - RANKS]
+    return row[at + MOVES - RANKS], rank, child_eval
+
+
+@compiled.inlined
+def reward_cutoff(st: SearchState, ply: int, depth: int, move: int) -> None:
+    """Remember a move that caused a beta cutoff: as killer move, in the history heuristic and as countermove."""
+    row, side = st.plies[ply], (st.work[ROOT_SIDE] + ply) & 1
+    if row[KILLER] != move:
+        row[SECOND_KILLER] = row[KILLER]
+        row[KILLER] = move
+    # Cutoffs near the root save more than those near the leaves.
+    st.history[side, history_index(move)] += depth * depth
+    if st.maps[0, SEARCH_FEATURES] & NO_COUNTERMOVES == 0 and ply > 0 and row[LAST_MOVE] >= 0:
+        st.history[2 + side, history_index(row[LAST_MOVE])] = move

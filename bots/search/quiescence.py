@@ -26,7 +26,7 @@ how many of them were tried.
 MAX_QUIESCENCE_PLIES = 4
 """Greatest depth of the quiescence search.
 
-The constants of quiescence search, these two and RAZOR_MARGIN and LMR_SECOND_PLY_FROM of `alphabeta`, were set by hand
+The constants of quiescence search, these two and RAZOR_MARGIN and LMR_SECOND_PLY_FROM of `pruning`, were set by hand
 and measured together in the one built-in family with `Tactics` (docs/reports/2026-11-24-champion.md).
 """
 DELTA_MARGIN = 100

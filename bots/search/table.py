@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from bots.search.search_state import AGE, GENERATION, ONCE, PROVEN_WIN, ZERO, SearchState
+from bots.search.search_state import AGE, GENERATION, ONCE, PROVEN_WIN, UNKNOWN, ZERO, SearchState
 from referee.rules.jit import borrowing
 
 KEY, MOVE, VALUE, META = range(4)
@@ -43,6 +43,22 @@ def probe(st: SearchState, ply: int) -> tuple[int, int, int]:
         if st.table[at, KEY] ^ move ^ value ^ meta == key and meta >> GENERATION_SHIFT == st.work[GENERATION]:
             return move, value, meta
     return ZERO, ZERO, -ONCE
+
+
+@borrowing
+def decisive_score(value: int, meta: int, ply: int, depth: int, alpha: int, beta: int) -> int:
+    """Return the score that an entry gives to the position of `ply`; UNKNOWN if it was searched less than `depth` plies
+    deep, or its bound does not decide between alpha and beta.
+    """
+    if meta >> 2 & DEPTH_MASK < depth:
+        return UNKNOWN  # type: ignore[no-any-return]
+    if value > PROVEN_WIN:  # see `store`
+        value -= ply
+    elif value < -PROVEN_WIN:
+        value += ply
+    bound = meta & 3
+    is_decisive = bound == EXACT or (bound == LOWER and value >= beta) or (bound == UPPER and value <= alpha)
+    return value if is_decisive else UNKNOWN
 
 
 @borrowing

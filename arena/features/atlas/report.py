@@ -39,6 +39,7 @@ SOURCES = (
     "bots/search/alphabeta.py",
     "bots/search/evaluation.py",
     "bots/search/ordering.py",
+    "bots/search/pruning.py",
     "bots/search/quiescence.py",
     "bots/search/repetition.py",
     "bots/search/search_state.py",
