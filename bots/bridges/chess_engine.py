@@ -52,7 +52,7 @@ class ChessEngine(Bot):
         self.command, self.engine_options = tuple(command), tuple(options)
         self.dialects = _dialects(family, engine_variant)
         self.engine: EngineProcess | None = None
-        self.known: Collection[str] | None = None
+        self.announced_variants: Collection[str] | None = None
         """The variants that the engine has announced; None if it has no such announcement."""
         self.is_resigning = self.is_offering = False
 
@@ -60,7 +60,7 @@ class ChessEngine(Bot):
 
     @abstractmethod
     def greet(self, engine: EngineProcess) -> None:
-        """Set the options of a new engine, and `known`. Raises BridgeError if it is not ready in time."""
+        """Set the options of a new engine, and `announced_variants`. Raises BridgeError if it is not ready in time."""
 
     @abstractmethod
     def begin(self, engine: EngineProcess) -> None:
@@ -75,7 +75,7 @@ class ChessEngine(Bot):
     def warm_up(self, position: Position) -> None:
         """Start the engine while no clock runs."""
         super().warm_up(position)
-        self.running()
+        self.running_engine()
 
     def new_game(self) -> None:
         """Tell the engine of a new game."""
@@ -100,7 +100,7 @@ class ChessEngine(Bot):
         if len(position.moves) == 1 and position.moves[0] == position.ruleset.rules.notation.pass_move:
             return position.moves[0]  # these engines have no move for a forced pass
         self.is_resigning = self.is_offering = False
-        engine = self.running()
+        engine = self.running_engine()
         answer = self.ask(engine, position, clock)
         if self.is_resigning:
             return position.moves[0]
@@ -116,7 +116,7 @@ class ChessEngine(Bot):
 
     # -- what both protocols need ----------------------------------------------------------------------------------
 
-    def running(self) -> EngineProcess:
+    def running_engine(self) -> EngineProcess:
         """Return the engine; start it if it does not run. Raises BridgeError."""
         if self.engine is None:
             self.engine = EngineProcess(self.command)
@@ -124,7 +124,7 @@ class ChessEngine(Bot):
             self.begin(self.engine)
         return self.engine
 
-    def until(self, engine: EngineProcess, awaited: str) -> Iterator[str]:
+    def lines_until(self, engine: EngineProcess, awaited: str) -> Iterator[str]:
         """Yield the engine's lines for a while. Raises BridgeError then: the engine did not send `awaited`."""
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
@@ -132,7 +132,7 @@ class ChessEngine(Bot):
                 yield line
         raise BridgeError(BridgeExit.LATE, f"{engine.name} did not send `{awaited}` in {START_TIMEOUT_S:g} s")
 
-    def answers(self, engine: EngineProcess, clock: Clock, stop: str) -> Iterator[str]:
+    def lines_while_thinking(self, engine: EngineProcess, clock: Clock, stop: str) -> Iterator[str]:
         """Yield the engine's lines while it thinks; send `stop` once the referee has stopped the search.
 
         The lines end soon after that.
@@ -152,18 +152,18 @@ class ChessEngine(Bot):
                 engine.send(stop)
                 deadline = time.monotonic() + STOP_TIMEOUT_S
 
-    def pass_on(self, *, depth: int, nodes: int, score: int | None, win_in: int | None, pv: str) -> None:
-        """Pass on the search information of the engine."""
+    def forward_info(self, *, depth: int, nodes: int, score: int | None, win_in: int | None, pv: str) -> None:
+        """Send the search information of the engine to the referee."""
         self.info(depth=depth, nodes=nodes, score=score, win_in=win_in, pv=[word for word in pv.split() if _MOVE(word)])
 
-    def dialect(self, ruleset: Ruleset) -> ChessDialect:
+    def choose_dialect(self, ruleset: Ruleset) -> ChessDialect:
         """Return the dialect by which the engine plays these rules, or nearly so. Raises BridgeError."""
         usable: Sequence[ChessDialect]
-        if self.known is None:
+        if self.announced_variants is None:
             # An engine without a choice of variants plays the one that has no name, or else the preferred one.
             usable = [dialect for dialect in self.dialects if not dialect.name] or self.dialects[:1]
         else:
-            usable = [dialect for dialect in self.dialects if dialect.name in self.known]
+            usable = [dialect for dialect in self.dialects if dialect.name in self.announced_variants]
         if not usable:
             names = " or ".join(dialect.name for dialect in self.dialects if dialect.name)
             raise BridgeError(
@@ -172,7 +172,7 @@ class ChessEngine(Bot):
             )
         return next((dialect for dialect in usable if _is_by(dialect, ruleset)), usable[0])
 
-    def line_of(self, position: Position, dialect: ChessDialect) -> tuple[str, list[str]]:
+    def start_and_moves(self, position: Position, dialect: ChessDialect) -> tuple[str, list[str]]:
         """Return where the game began as the engine writes it, and the moves from there."""
         notation, moves, start = position.ruleset.rules.notation, list[str](), position
         while dialect.is_exact and start.previous and start.move is not None and start.move != notation.pass_move:
@@ -180,7 +180,7 @@ class ChessEngine(Bot):
             start = start.previous
         return dialect.fen(str(start)), moves
 
-    def usual_start(self, position: Position, dialect: ChessDialect) -> str:
+    def variant_start(self, position: Position, dialect: ChessDialect) -> str:
         """Return the start of the engine's variant as the engine writes it."""
         return dialect.fen(str(Position.start(position.ruleset.rules.settle(dialect.variant))))
 

@@ -36,35 +36,35 @@ class UciEngine(ChessEngine):
 
     def _introduce(self, engine: EngineProcess) -> None:
         engine.send("uci")
-        for line in self.until(engine, "uciok"):
+        for line in self.lines_until(engine, "uciok"):
             if line.startswith(f"option name {VARIANT_OPTION} "):
-                self.known = frozenset(re.split(r"\s+var\s+", line)[1:])
+                self.announced_variants = frozenset(re.split(r"\s+var\s+", line)[1:])
             if line == "uciok":
                 return
 
     def begin(self, engine: EngineProcess) -> None:
         """Tell the engine of a new game, and wait until it is ready."""
         engine.send("ucinewgame", "isready")
-        for line in self.until(engine, "readyok"):
+        for line in self.lines_until(engine, "readyok"):
             if line == "readyok":
                 return
 
     def ask(self, engine: EngineProcess, position: Position, clock: Clock) -> str | None:
         """Return the engine's move; None if none came after a `stop`. Raises BridgeError."""
-        dialect = self.dialect(position.ruleset)
+        dialect = self.choose_dialect(position.ruleset)
         engine.waiting()  # what came after the answer before
-        if self.known is not None and dialect.name != self.variant:
+        if self.announced_variants is not None and dialect.name != self.variant:
             engine.send(f"setoption name {VARIANT_OPTION} value {dialect.name}")
             self.variant = dialect.name
-        start, moves = self.line_of(position, dialect)
-        is_usual = start == self.usual_start(position, dialect)
+        start, moves = self.start_and_moves(position, dialect)
+        is_usual = start == self.variant_start(position, dialect)
         question = ["position", "startpos" if is_usual else f"fen {start}", *(["moves", *moves] if moves else ())]
         engine.send(" ".join(question), f"go {limits(clock, dialect.colour(str(position)))}")
         info = None
-        for line in self.answers(engine, clock, "stop"):
+        for line in self.lines_while_thinking(engine, clock, "stop"):
             if line.startswith("bestmove"):
                 if info:
-                    self._pass_on(info)
+                    self._forward(info)
                 return self._move(engine, line)
             info = _INFO.match(line) or info
             if _COMPLAINT.search(line):
@@ -81,12 +81,12 @@ class UciEngine(ChessEngine):
             raise BridgeError(BridgeExit.ANSWER, f"{engine.name} answered {shown(line)}, though there are legal moves")
         return move
 
-    def _pass_on(self, info: re.Match[str]) -> None:
+    def _forward(self, info: re.Match[str]) -> None:
         depth, kind, score, nodes, pv = info.groups(default="")
         value = int(score)
         # In plies: a mate in two moves is three plies away, one against the engine in two is four.
         win_in = None if kind == "cp" else 2 * value - (value > 0)
-        self.pass_on(depth=int(depth), nodes=int(nodes or 0), score=value, win_in=win_in, pv=pv)
+        self.forward_info(depth=int(depth), nodes=int(nodes or 0), score=value, win_in=win_in, pv=pv)
 
 
 def limits(clock: Clock, colour: str) -> str:

@@ -52,7 +52,7 @@ class XboardEngine(ChessEngine):
             self._introduce(engine)  # an option may have loaded variants
         engine.send("easy", "post")
         names = self.features.get("variants", "")
-        self.known = frozenset(name.strip() for name in names.split(",")) if names else None
+        self.announced_variants = frozenset(name.strip() for name in names.split(",")) if names else None
 
     def _introduce(self, engine: EngineProcess) -> None:
         """Read the features until the engine has sent all."""
@@ -61,7 +61,7 @@ class XboardEngine(ChessEngine):
         self.features.pop("done", None)
         while self.features.get("done") != "1":
             if self.features.get("done") == "0":  # it asks for more time
-                line = next(self.until(engine, "feature done=1"))
+                line = next(self.lines_until(engine, "feature done=1"))
             elif not (line := engine.line(deadline, "before its features")) and time.monotonic() >= deadline:
                 return
             if line.startswith("feature "):
@@ -86,25 +86,25 @@ class XboardEngine(ChessEngine):
             return
         answer = f"pong {next(self._pings)}"
         engine.send(answer.replace("pong", "ping"))
-        for line in self.until(engine, answer):
+        for line in self.lines_until(engine, answer):
             if line == answer:
                 return
 
     def ask(self, engine: EngineProcess, position: Position, clock: Clock) -> str | None:
         """Return the engine's move; None if none came after a `stop`. Raises BridgeError."""
-        dialect = self.dialect(position.ruleset)
+        dialect = self.choose_dialect(position.ruleset)
         own_loss = "0-1" if dialect.colour(str(position)) == "w" else "1-0"
         self._check(engine, engine.waiting())
-        start, moves = self.line_of(position, dialect)
-        if not self.sets_up and start != self.usual_start(position, dialect):
+        start, moves = self.start_and_moves(position, dialect)
+        if not self.sets_up and start != self.variant_start(position, dialect):
             raise BridgeError(BridgeExit.ANSWER, f"{engine.name} cannot set up positions: it has no feature setboard")
         self._go(engine, dialect, (start, moves), clock)
         thought = claim = None
-        for line in self.answers(engine, clock, "?"):
+        for line in self.lines_while_thinking(engine, clock, "?"):
             result = _RESULT.match(line)
             if line.startswith("move "):
                 if thought:
-                    self._pass_on(thought)
+                    self._forward(thought)
                 engine.send("force")
                 self.moves.append(line.split()[1])
                 return self.moves[-1]
@@ -129,7 +129,7 @@ class XboardEngine(ChessEngine):
         continues = (setup, start, self.moves) == (self.setup, self.start, moves[: len(self.moves)])
         lines: list[str] = []
         if setup != self.setup or not (self.sets_up or continues):
-            lines += ["new", *([f"variant {dialect.name}"] if self.known else ()), *_level(clock)]
+            lines += ["new", *([f"variant {dialect.name}"] if self.announced_variants else ()), *_level(clock)]
         lines.append("force")
         if self.sets_up and not continues:
             lines.append(f"setboard {start}")
@@ -150,9 +150,9 @@ class XboardEngine(ChessEngine):
             if _COMPLAINT.match(line):
                 report(f"{engine.name}: {shown(line)}")
 
-    def _pass_on(self, thought: re.Match[str]) -> None:
+    def _forward(self, thought: re.Match[str]) -> None:
         depth, score, nodes, rest = thought.groups()
-        self.pass_on(depth=int(depth), nodes=int(nodes), score=int(score), win_in=None, pv=rest)
+        self.forward_info(depth=int(depth), nodes=int(nodes), score=int(score), win_in=None, pv=rest)
 
 
 def _level(clock: Clock) -> tuple[str, ...]:
