@@ -13,7 +13,8 @@ from typing import Any, Protocol
 from referee.game.spec import BotLimits
 from referee.rules.cache import cache_root
 from referee.sandbox import launcher
-from referee.sandbox.seccomp import SyscallFilter, call_names
+from referee.sandbox.seccomp import SyscallFilter
+from referee.sandbox.syscalls import call_names
 
 FILTER = "{filter}"
 """Placeholder in a command line for the descriptor from which the system call filter is read."""

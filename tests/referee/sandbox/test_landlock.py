@@ -17,7 +17,7 @@ import pytest
 from referee.game.record import GameRecord
 from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame
 from referee.play.play import play
-from referee.sandbox import Sandbox, assess, level, open_sandbox, seccomp
+from referee.sandbox import Sandbox, assess, level, open_sandbox, seccomp, syscalls
 from referee.sandbox.child import Child
 from referee.sandbox.landlock import launcher
 from referee.sandbox.level import attack as examine
@@ -124,9 +124,9 @@ def test_bots_of_one_user_cannot_reach_each_other_under_any_version(
 
 def allow_wholly(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the filter allow a call about other processes too."""
-    numbers = seccomp._OF_A_PROCESS[name]
-    monkeypatch.delitem(seccomp._OF_A_PROCESS, name)
-    monkeypatch.setitem(seccomp.GROUPS[0].calls, name, numbers)
+    numbers = syscalls.OF_A_PROCESS[name]
+    monkeypatch.delitem(syscalls.OF_A_PROCESS, name)
+    monkeypatch.setitem(syscalls.GROUPS[0].calls, name, numbers)
 
 
 @pytest.mark.usefixtures("one_user")

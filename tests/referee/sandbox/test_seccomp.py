@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.sandbox import seccomp
+from referee.sandbox import syscalls
 from referee.sandbox.seccomp import SyscallFilter
 
 MACHINES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -86,9 +86,9 @@ IGNORED = {
 
 def all_tables(*, with_absent: bool = False) -> list[dict[str, tuple[int, int]]]:
     """The tables of calls that the filter names."""
-    tables = [*(group.calls for group in seccomp.GROUPS), seccomp._CLOCKS, seccomp._CONNECTIONS, seccomp._METADATA]
-    tables += [seccomp._ABSENT] if with_absent else []
-    return [*tables, seccomp._REFUSED, seccomp._IGNORED, seccomp._OF_A_PROCESS, seccomp._SIGNALS, seccomp._CHECKED]
+    tables = [*(group.calls for group in syscalls.GROUPS), syscalls.CLOCKS, syscalls.CONNECTIONS, syscalls.METADATA]
+    tables += [syscalls.ABSENT] if with_absent else []
+    return [*tables, syscalls.REFUSED, syscalls.IGNORED, syscalls.OF_A_PROCESS, syscalls.SIGNALS, syscalls.CHECKED]
 
 
 def verdict(program: bytes, architecture: int, number: int, *arguments: int) -> int:
@@ -145,7 +145,7 @@ def test_dangerous_calls_are_refused(machine: tuple[int, str]) -> None:
 def test_clone_makes_processes_and_threads_but_no_namespaces(machine: tuple[int, str]) -> None:
     column, name = machine
     program = SyscallFilter().program(name)
-    clone = seccomp._CHECKED["clone"][column]
+    clone = syscalls.CHECKED["clone"][column]
     assert verdict(program, MACHINES[name], clone, 17) == 0
     assert verdict(program, MACHINES[name], clone, 0x3D0F00) == 0, "a thread"
     assert verdict(program, MACHINES[name], clone, 0x3D0B00) == errno.EPERM, "a thread with open files of its own"
@@ -179,7 +179,7 @@ def test_refusals_are_reported_or_answered_as_before(machine: tuple[int, str]) -
                 )
                 assert struct.unpack("=HBBI", after) == (6, 0, 0, 0x7FC00000)
         assert ERRNO | errno.ENOSYS in returns
-    known, absent = seccomp.call_names(name)
+    known, absent = syscalls.call_names(name)
     assert not (known.keys() & absent.keys()) - {-1}
     assert {known.get(numbers[machine[0]]) for numbers in COMMON.values()} == set(COMMON)
 
@@ -187,7 +187,7 @@ def test_refusals_are_reported_or_answered_as_before(machine: tuple[int, str]) -
 def test_clocks_are_everybodys_or_its_own(machine: tuple[int, str]) -> None:
     column, name = machine
     program = SyscallFilter().program(name)
-    for numbers in seccomp._CLOCKS.values():
+    for numbers in syscalls.CLOCKS.values():
         for clock in (0, 1, 2, 3, 7, 11, -6 & 0xFFFFFFFF, -2 & 0xFFFFFFFF, (~77 << 3 | 6) & 0xFFFFFFFF):
             assert verdict(program, MACHINES[name], numbers[column], clock) == 0
         for pid in (1, 77, 2**22):
@@ -196,13 +196,13 @@ def test_clocks_are_everybodys_or_its_own(machine: tuple[int, str]) -> None:
 
 def test_documentation_has_the_groups_with_their_reasons() -> None:
     text = Path("docs/explanation/sandbox.md").read_text()
-    for group in seccomp.GROUPS:
+    for group in syscalls.GROUPS:
         assert f"| {group.name} | {group.reason} |" in text
 
 
 def test_sockets_by_family_type_and_protocol(machine: tuple[int, str]) -> None:
     column, name = machine
-    number, pair = seccomp._CHECKED["socket"][column], seccomp._CHECKED["socketpair"][column]
+    number, pair = syscalls.CHECKED["socket"][column], syscalls.CHECKED["socketpair"][column]
     inside, outside = SyscallFilter(has_network=True).program(name), SyscallFilter(77, has_network=True).program(name)
     for family in range(50):
         expected = 0 if family in (2, 10) else errno.EAFNOSUPPORT
@@ -216,7 +216,7 @@ def test_sockets_by_family_type_and_protocol(machine: tuple[int, str]) -> None:
         assert verdict(inside, MACHINES[name], pair, 1, kind) == errno.EPERM
     assert verdict(inside, MACHINES[name], number, 2, 1, 6) == 0
     assert verdict(inside, MACHINES[name], number, 2, 1, 262) == errno.EPROTONOSUPPORT
-    for numbers in seccomp._CONNECTIONS.values():
+    for numbers in syscalls.CONNECTIONS.values():
         assert verdict(inside, MACHINES[name], numbers[column], 3) == 0
         assert verdict(outside, MACHINES[name], numbers[column], 3) == errno.ENOSYS
 
@@ -225,18 +225,18 @@ def test_terminals_signals_and_modes(machine: tuple[int, str]) -> None:
     column, name = machine
     program = SyscallFilter().program(name)
     for request in (0x5401, 0x5413, 0x541B, 0x5421):
-        assert verdict(program, MACHINES[name], seccomp._CHECKED["ioctl"][column], 0, request) == 0
+        assert verdict(program, MACHINES[name], syscalls.CHECKED["ioctl"][column], 0, request) == 0
     for request in (0x5412, 0x541C, 0x5452, 0x8901, 0x8902):
-        assert verdict(program, MACHINES[name], seccomp._CHECKED["ioctl"][column], 0, request) == errno.ENOTTY
+        assert verdict(program, MACHINES[name], syscalls.CHECKED["ioctl"][column], 0, request) == errno.ENOTTY
     scoped, alone = SyscallFilter(77).program(name), SyscallFilter(77, allows_signals=False).program(name)
-    for numbers in seccomp._SIGNALS.values():
+    for numbers in syscalls.SIGNALS.values():
         assert verdict(program, MACHINES[name], numbers[column], 1, 9) == 0
         assert verdict(scoped, MACHINES[name], numbers[column], 1, 9) == 0, "Landlock sees to that"
         assert verdict(alone, MACHINES[name], numbers[column], 77, 6) == 0
         assert verdict(alone, MACHINES[name], numbers[column], 0, 6) == 0, "its own group"
         for pid in (1, 76, 78, 0xFFFFFFFF):
             assert verdict(alone, MACHINES[name], numbers[column], pid, 9) == errno.EPERM
-    for numbers in seccomp._METADATA.values():
+    for numbers in syscalls.METADATA.values():
         if numbers[column] < 0:
             continue
         assert verdict(program, MACHINES[name], numbers[column]) == 0
@@ -246,14 +246,14 @@ def test_terminals_signals_and_modes(machine: tuple[int, str]) -> None:
 def test_without_namespaces_nobody_else_is_named(machine: tuple[int, str]) -> None:
     column, name = machine
     inside, outside = SyscallFilter().program(name), SyscallFilter(77).program(name)
-    assert {"prlimit64", "sched_setscheduler", "sched_setparam", "getpgid", "getsid"} <= set(seccomp._OF_A_PROCESS)
-    for numbers in seccomp._OF_A_PROCESS.values():
+    assert {"prlimit64", "sched_setscheduler", "sched_setparam", "getpgid", "getsid"} <= set(syscalls.OF_A_PROCESS)
+    for numbers in syscalls.OF_A_PROCESS.values():
         assert verdict(inside, MACHINES[name], numbers[column], 1234) == 0, "there it is one of its own"
         assert {verdict(outside, MACHINES[name], numbers[column], pid) for pid in (0, 77)} == {0}
         for pid in (1, 76, 78, 0xFFFFFFFF):
             assert verdict(outside, MACHINES[name], numbers[column], pid) == errno.EPERM
     process, group, user = 0, 1, 2
-    set_priority, prctl = seccomp._CHECKED["setpriority"][column], seccomp._CHECKED["prctl"][column]
+    set_priority, prctl = syscalls.CHECKED["setpriority"][column], syscalls.CHECKED["prctl"][column]
     assert verdict(outside, MACHINES[name], set_priority, process, 0) == 0
     assert verdict(outside, MACHINES[name], set_priority, process, 77) == 0
     for target in ((process, 78), (group, 0), (user, 0), (user, 77)):
@@ -267,7 +267,7 @@ def test_without_namespaces_nobody_else_is_named(machine: tuple[int, str]) -> No
 def test_files_send_no_signals_and_hold_no_more_than_they_do(machine: tuple[int, str]) -> None:
     column, name = machine
     program = SyscallFilter().program(name)
-    fcntl = seccomp._CHECKED["fcntl"][column]
+    fcntl = syscalls.CHECKED["fcntl"][column]
     owner, lease, copy, pipe, seals, hints = (9, 11, 16), (1025, 1027), 1030, 1032, 1034, (1035, 1036, 1037, 1038)
     for command in (0, 1, 2, 3, 5, 36, *owner, *lease, copy, pipe, seals, *hints):
         assert verdict(program, MACHINES[name], fcntl, 3, command, 0x2000) == 0
@@ -275,10 +275,10 @@ def test_files_send_no_signals_and_hold_no_more_than_they_do(machine: tuple[int,
         assert verdict(program, MACHINES[name], fcntl, 3, command) == errno.EPERM
     for command in (6, 7, 37, 38):
         assert verdict(program, MACHINES[name], fcntl, 3, command) == errno.ENOLCK
-    assert verdict(program, MACHINES[name], seccomp._CHECKED["flock"][column], 3, 1) == errno.ENOLCK
+    assert verdict(program, MACHINES[name], syscalls.CHECKED["flock"][column], 3, 1) == errno.ENOLCK
     assert verdict(program, MACHINES[name], fcntl, 3, 4, 0x800) == 0, "not to be waited for"
     assert verdict(program, MACHINES[name], fcntl, 3, 4, 0x2800) == errno.EPERM, "a signal when there is something"
-    size = seccomp._CHECKED["setsockopt"][column]
+    size = syscalls.CHECKED["setsockopt"][column]
     for option in (7, 8, 32, 33):
         assert verdict(program, MACHINES[name], size, 3, 1, option) == -1
         assert verdict(program, MACHINES[name], size, 3, 6, option) == errno.ENOPROTOOPT, "another protocol's"
@@ -287,11 +287,11 @@ def test_files_send_no_signals_and_hold_no_more_than_they_do(machine: tuple[int,
     zero_copy, upper_layer, filters = (1, 60), (6, 31), (1, 26)
     for level, option in (zero_copy, upper_layer, filters, (0, 1)):
         assert verdict(program, MACHINES[name], size, 3, level, option) == errno.ENOPROTOOPT
-    advise = seccomp._CHECKED["madvise"][column]
+    advise = syscalls.CHECKED["madvise"][column]
     assert [verdict(program, MACHINES[name], advise, 0, 4096, advice) for advice in (4, 14, 12, 25)] == [
         *(0, 0, errno.EINVAL, errno.EINVAL)
     ]
-    close = seccomp._CHECKED["close_range"][column]
+    close = syscalls.CHECKED["close_range"][column]
     assert verdict(program, MACHINES[name], close, 3, 99, 4) == 0
     assert verdict(program, MACHINES[name], close, 3, 99, 2) == errno.EPERM
 
@@ -303,15 +303,15 @@ def test_files_send_no_signals_and_hold_no_more_than_they_do(machine: tuple[int,
 def test_memory_is_private_or_a_files(machine: tuple[int, str], flags: int, expected: int) -> None:
     column, name = machine
     for chosen in (SyscallFilter(), SyscallFilter(77)):
-        found = verdict(chosen.program(name), MACHINES[name], seccomp._CHECKED["mmap"][column], 0, 4096, 3, flags)
+        found = verdict(chosen.program(name), MACHINES[name], syscalls.CHECKED["mmap"][column], 0, 4096, 3, flags)
         assert found == (errno.EPERM if expected else 0)
 
 
 def test_no_process_hides_from_the_watchdog(machine: tuple[int, str]) -> None:
     column, name = machine
     for chosen in (SyscallFilter(), SyscallFilter(77)):
-        assert verdict(chosen.program(name), MACHINES[name], seccomp._CHECKED["prctl"][column], 4, 0) == errno.EINVAL
-        assert verdict(chosen.program(name), MACHINES[name], seccomp._CHECKED["prctl"][column], 3) == 0
+        assert verdict(chosen.program(name), MACHINES[name], syscalls.CHECKED["prctl"][column], 4, 0) == errno.EINVAL
+        assert verdict(chosen.program(name), MACHINES[name], syscalls.CHECKED["prctl"][column], 3) == 0
 
 
 def test_another_interface_of_the_machine_is_refused_whole() -> None:
