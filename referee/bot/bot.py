@@ -18,18 +18,13 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from protocol.capabilities import REUSE_OPTION, Capabilities
 from protocol.errors import ProtocolError
-from protocol.lines import text
 from protocol.messages import (
-    BestMove,
-    Info,
     IsReady,
-    Message,
     Quit,
     ReadyOk,
     RefereeMessage,
@@ -41,15 +36,13 @@ from protocol.messages import (
     UgiResult,
 )
 from protocol.options import OptionDecl
-from protocol.parser import parse_bot_line
 from protocol.session import RefereeSession
-from protocol.turn import SessionState, Stray
+from protocol.turn import SessionState
+from referee.bot.answer import AnswerReader, Turn, rounded_ms
 from referee.bot.process import Process
-from referee.bot.seat import LAST_LINES, Overshoot, Thought
-from referee.bot.turn import Turn
+from referee.bot.seat import Overshoot, Thought
 from referee.bot.wire import Wire
 from referee.game.failure import BotError, SandboxError
-from referee.game.score import summary
 from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
@@ -61,16 +54,13 @@ _MS = 1_000_000
 _REFUSAL_HINT = (
     "sandbox: a system call was refused; `arena check` names it, docs/explanation/sandbox.md those that are allowed"
 )
-_HEARD_AFTER_NS = 60_000_000
-"""When others hear a second time of what happened before the turn: what was too recent at its start is due by then."""
 _JUST_NOW_NS = 100_000
 """Time after an answer in which the bot is not asked whether it has written more: two moves of instant bots."""
-_CATCH_UP_BYTES = 2**20
-"""The most unread output that is consumed before a question: a pipe never holds more."""
 
 
 class LocalBot:
-    """The seat of a bot on this machine: its `process`, the `wire` to it and the protocol `session` with it.
+    """The seat of a bot on this machine: its `process`, the `wire` to it, the protocol `session` with it and the
+    `reader` of its answers.
 
     Not thread-safe; one slot owns it. `stop_fd` becomes readable when the game is called off; then every wait raises
     Stopped. The bots of a slot share `watchdog`, so that waiting for one also watches the other. `overshoot` is
@@ -94,13 +84,9 @@ class LocalBot:
         """What the bot supports: as a check found and as it announced itself; known after the handshake."""
         self.rule_options: frozenset[str] = frozenset()
         """Options that the bot was sent for the rules of its last game; a game by other rules resets them."""
-        self.grace_ms = limits.grace_ms
-        """How long to wait for an answer after its time is up."""
         self.overshoot = overshoot or Overshoot.expected(spec)
         self.has_answered = False
         """Whether this process has answered a move time; before its first answer it may have to load."""
-        self.on_wait: Callable[[], None] | None = None
-        """Called when the bot's answer takes longer than a moment, and once more when it takes much longer."""
         self._has_played = False
         """Whether a game was announced to this process and not yet forgotten."""
         self._has_been_ready = False
@@ -110,6 +96,7 @@ class LocalBot:
         self.watchdog = watchdog or Watchdog()
         self.process = Process(spec, limits, sandbox, self.watchdog)
         self.wire = Wire(self.process, limits, stop_fd)
+        self.reader = AnswerReader(self.process, self.wire, self.session, limits)
 
     def start(self) -> None:
         """Spawn the process. Raises SandboxError, or BotError (`handshake-failed`) if the command cannot be run."""
@@ -204,7 +191,7 @@ class LocalBot:
             return
         try:
             self.greet()
-            self._expect(UgiOk, self.limits.start_ms, "`ugi`", Termination.HANDSHAKE_FAILED)
+            self.reader.expect(UgiOk, self.limits.start_ms, "`ugi`", Termination.HANDSHAKE_FAILED)
         except BotError as error:
             self.process.is_sound = False
             if error.termination is Termination.CRASHED and self._sandbox.name != "none":
@@ -214,7 +201,7 @@ class LocalBot:
                     raise SandboxError(f"sandbox {self._sandbox.name}: {reason}") from None
             # Before `ugiok` these all mean the same to its author: the bot does not get as far as a game.
             if error.termination in (Termination.CRASHED, Termination.STALLED, Termination.PROTOCOL_ERROR):
-                raise BotError(Termination.HANDSHAKE_FAILED, error.detail) from None
+                raise BotError(Termination.HANDSHAKE_FAILED, error.detail, exit_code=error.exit_code) from None
             raise
         self.capabilities = self.session.merge_capabilities()
 
@@ -228,7 +215,7 @@ class LocalBot:
             if not (question := self._ready_question()):
                 return
             self.wire.write(question)
-        self._expect(ReadyOk, self.limits.ready_ms, "`isready`", Termination.STALLED)
+        self.reader.expect(ReadyOk, self.limits.ready_ms, "`isready`", Termination.STALLED)
         self._has_been_ready = True
 
     def _ready_question(self) -> bytes:
@@ -265,8 +252,8 @@ class LocalBot:
         """Return the answer to `query`, and whether it lacked the word `response`. Raises BotError (`stalled`)."""
         self.wire.write(position + self.session.send(UgiQuery(question)))
         deadline_ns = self.wire.start_clock() + deadline_ms * _MS
-        for line in self._lines(deadline_ns, "`query`"):
-            message = self._receive(line, "`query`")
+        for line in self.reader.lines(deadline_ns, "`query`"):
+            message = self.reader.receive(line, "`query`")
             if isinstance(message, Response):
                 return message.value, not line.startswith(b"response")
         raise self.process.failed(Termination.STALLED, f"no answer to `query {question}` in {deadline_ms / 1000:g} s")
@@ -301,7 +288,7 @@ class LocalBot:
         # Asking the kernel takes ten times as long as reading the clock. What a bot writes so soon after an answer, and
         # not with it, is read at a later turn.
         if wire.lines or (now_ns - wire.arrived_ns > _JUST_NOW_NS and wire.has_spoken):
-            self._catch_up()
+            self.reader.catch_up()
         if self._is_slow:
             queue.begin()  # this takes longer than the turn of a bot that answers at once
         line = wire.ask(question, "thinking")
@@ -312,131 +299,15 @@ class LocalBot:
                 session.complete_turn()
                 self._is_slow = False
                 limiter.begin_wait(wire.arrived_ns, elapsed)
-                return Thought(None, None, _ms(elapsed), _ms(wire.lag_ns), None, code)
+                return Thought(None, None, rounded_ms(elapsed), rounded_ms(wire.lag_ns), None, code)
             # Not a known move in time: the line is read again, in the slow way.
             wire.lines.append(line)
         session.begin_turn()
         if not self._is_slow:
             queue.begin()
             self._is_slow = True
-        self._let_others_hear()
+        self.reader.let_others_hear()
         turn = Turn(wire, queue, wire.asked_ns, allowance_ns)
-        move, code, offer, lines = self._answer(turn, allowance_ms, known)
-        elapsed = wire.arrived_ns - wire.asked_ns
-        lag = turn.end(elapsed)
-        if elapsed - lag > allowance_ns:
-            raise self.process.failed(
-                Termination.TIME,
-                f"answered after {elapsed / _MS:.1f} ms ({lag / _MS:.1f} ms of them the machine's), "
-                f"{allowance_ns / _MS:.1f} ms were left",
-            )
-        # Read later, it would be taken for the answer to the next question.
-        if wire.lines and wire.lines[0].startswith(b"bestmove"):
-            raise self.process.failed(Termination.PROTOCOL_ERROR, "two bestmoves to one `go`")
-        info = summary(_read_infos(lines)) if lines else None
-        limiter.begin_wait(wire.arrived_ns, elapsed)
-        return Thought(move, offer, _ms(elapsed), _ms(lag), info, code, lines)
-
-    def _lines(self, deadline_ns: int, stage: str) -> Iterator[bytes]:
-        """Yield the bot's lines; end at the deadline plus the referee's own delay, even if more lines keep coming."""
-        wire = self.wire
-        while (line := wire.line(deadline_ns + wire.held_ns, stage)) is not None:
-            yield line
-            if wire.arrived_ns - wire.lag_ns - wire.held_ns > deadline_ns:
-                return
-
-    def _expect(self, kind: type[Message], deadline_ms: int, stage: str, silent: Termination) -> None:
-        """Read until a message of class `kind` arrives. Raises BotError with termination `silent` at the deadline."""
-        deadline_ns = self.wire.start_clock() + deadline_ms * _MS
-        for line in self._lines(deadline_ns, stage):
-            if isinstance(self._receive(line, stage), kind):
-                return
-        raise self.process.failed(silent, f"no answer to {stage} in {deadline_ms / 1000:g} s")
-
-    def _receive(self, line: bytes, stage: str) -> Message | Stray:
-        try:
-            return self.session.receive(line)
-        except ProtocolError as error:
-            raise self.process.failed(Termination.PROTOCOL_ERROR, f"{error}, {stage}") from None
-
-    def _answer(
-        self, turn: Turn, allowance_ms: float | None, known: Mapping[bytes, int]
-    ) -> tuple[str | None, int | None, str | None, Sequence[bytes]]:
-        """Return the move as text, the move as code, the bot's offer, and the last lines of search information.
-
-        The text is None if `known` has its code, otherwise the code is None. Raises as `think`.
-        """
-        wire, session, stage = self.wire, self.session, "thinking"
-        lines: deque[bytes] = deque(maxlen=LAST_LINES)
-        pause_ns: int | None = turn.start_ns + _HEARD_AFTER_NS if self.on_wait else None
-        while True:
-            line = wire.line(turn.deadline_ns if pause_ns is None else min(pause_ns, turn.deadline_ns), stage)
-            if line is None:
-                now_ns = time.monotonic_ns()
-                if turn.is_up(now_ns):
-                    raise self._late(allowance_ms, (now_ns - turn.start_ns) / _MS)
-                if pause_ns is not None and now_ns >= pause_ns:
-                    pause_ns = None
-                    self._let_others_hear()
-                continue
-            if line.startswith(b"info"):
-                if b" score " in line or b" nodes " in line:
-                    lines.append(line)
-            elif line.startswith(b"bestmove ") and (code := known.get(line[9:])) is not None:
-                session.end_turn()
-                return None, code, None, lines
-            else:
-                message = self._receive(line, stage)
-                if isinstance(message, BestMove):
-                    return message.move, None, message.offer, lines
-            if turn.is_up(wire.arrived_ns - wire.lag_ns):  # the bot writes lines, but no answer
-                raise self._late(allowance_ms, (wire.arrived_ns - turn.start_ns) / _MS)
-
-    def _let_others_hear(self) -> None:
-        """Call `on_wait`, which publishes the last plies, while the bot is thinking."""
-        if self.on_wait:
-            wire, begin = self.wire, time.monotonic_ns()
-            self.on_wait()
-            if wire.has_spoken:  # the moment of arrival is unknown: do not charge the time of `on_wait`
-                wire.held_ns += time.monotonic_ns() - begin
-
-    def _catch_up(self) -> None:
-        """Read pending output before a question: search information is dropped, an answer is a protocol error."""
-        wire, stage = self.wire, "before its turn"
-        enough = wire.output_bytes + _CATCH_UP_BYTES
-        while (wire.lines or wire.output_bytes < enough) and (line := wire.line(0, stage)) is not None:
-            if not line.startswith(b"info"):
-                self._receive(line, stage)
-
-    def _late(self, allowance_ms: float | None, waited_ms: float) -> BotError:
-        """Return the verdict when the time is up: `time` if an answer still arrives in the grace period, else
-        `stalled`.
-        """
-        asked, failed = f"no bestmove in {waited_ms:.0f} ms", self.process.failed
-        if allowance_ms is None:
-            return failed(Termination.STALLED, f"{asked}; without a clock the limit is {self.limits.move_ms} ms")
-        asked = f"{asked}, {allowance_ms:.1f} ms were left"
-        stage = "after its time was up"
-        deadline = self.wire.start_clock() + self.grace_ms * _MS
-        try:
-            if self.capabilities.stop:
-                self.wire.write(b"stop\n", deadline)
-            for line in self._lines(deadline, stage):
-                if isinstance(self._receive(line, stage), BestMove):
-                    return failed(Termination.TIME, f"{asked}; {text(line)[:80]!r} came later")
-        except BotError as error:
-            return error
-        return failed(Termination.STALLED, f"{asked}; nor in {self.grace_ms} ms more")
-
-
-def _ms(time_ns: int) -> float:
-    """Return nanoseconds in milliseconds with three decimals; `round` takes as long as a call of a kernel."""
-    return (time_ns + 500) // 1000 / 1000
-
-
-def _read_infos(lines: Sequence[bytes]) -> Iterator[Info]:
-    """Parse the lines of search information, the latest first, as far as they are wanted."""
-    for line in reversed(lines):
-        message = parse_bot_line(line)
-        if isinstance(message, Info):
-            yield message
+        thought = self.reader.read(turn, allowance_ms, known, may_stop=self.capabilities.stop)
+        limiter.begin_wait(wire.arrived_ns, wire.arrived_ns - wire.asked_ns)
+        return thought

@@ -223,7 +223,7 @@ class Process:
         if child:
             child.end()
 
-    def failed(self, termination: Termination, detail: str) -> BotError:
+    def failed(self, termination: Termination, detail: str, *, exit_code: int | None = None) -> BotError:
         """Return the error for a failure.
 
         Its termination is `memory-limit` or `process-limit` if that limit was the cause, else `termination`.
@@ -237,7 +237,7 @@ class Process:
             elif excess == "processes":
                 termination = Termination.PROCESS_LIMIT
                 detail = f"wanted more than {limits.processes} processes; {detail}"
-        return BotError(termination, detail)
+        return BotError(termination, detail, exit_code=exit_code)
 
     def hung_up(self, stage: str) -> BotError:
         """Return the failure of a bot that closed a pipe: it exited, or still runs without the pipe."""
@@ -252,7 +252,8 @@ class Process:
                 if failure.termination is not Termination.STALLED
                 else BotError(Termination.PROTOCOL_ERROR, detail)
             )
-        return self.failed(Termination.CRASHED, f"{self.child.how_it_ended()}, {stage}")
+        detail = f"{self.child.how_it_ended()}, {stage}"
+        return self.failed(Termination.CRASHED, detail, exit_code=self.child.exit_code)
 
 
 def _problem_with(spec: BotSpec) -> str | None:

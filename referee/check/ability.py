@@ -95,7 +95,7 @@ def stop(examinee: BotUnderTest) -> str:
     examinee.renew()
     bot = examinee.bot
     examinee.learn(stop=False)
-    bot.grace_ms = 2000
+    bot.reader.grace_ms = 2000
     bot.capabilities = replace(bot.capabilities, stop=True)
     begin = time.monotonic()
     try:
@@ -107,7 +107,7 @@ def stop(examinee: BotUnderTest) -> str:
             raise Unfit(f"go infinite, then stop: {error.detail}") from None
         bot.process.is_sound = True
     finally:
-        bot.grace_ms = examinee.limits.grace_ms
+        bot.reader.grace_ms = examinee.limits.grace_ms
     examinee.learn(stop=True)
     waited = 1000 * (time.monotonic() - begin) - 200
     return f"answered {waited:.0f} ms after `stop`" if waited > 0 else "answered before `stop`"
@@ -160,10 +160,10 @@ def leaves(examinee: BotUnderTest) -> str:
     begin, bot = time.monotonic(), examinee.bot
     if not bot.quit():
         raise Unfit(f"still running {examinee.limits.quit_ms} ms after `quit`; it will be killed")
-    assert bot.process.child
-    how = bot.process.child.how_it_ended()
-    if how.startswith("killed"):
-        raise Unfit(f"{how} after `quit`")
+    child = bot.process.child
+    assert child
+    if child.exit_code < 0:
+        raise Unfit(f"{child.how_it_ended()} after `quit`")
     return f"gone after {1000 * (time.monotonic() - begin):.0f} ms"
 
 

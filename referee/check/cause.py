@@ -38,13 +38,15 @@ _DONE_WITHOUT = frozenset({"clone3", "io_uring_setup", "get_mempolicy", "set_mem
 _COLOUR = re.compile(r"\\x1b\[[0-9;?]*[A-Za-z]")
 """Terminal codes as the transcript shows them."""
 _ANSWERS = {"go": "bestmove", "isready": "readyok", "ugi": "ugiok"}
+_NOT_RUN = {126: "not to be run", 127: "not found"}
+"""The exit codes of a shell for a program that it may not execute, and for one that it does not find."""
 _LIKE = 0.7
 """Least similarity of a word that is taken for a misspelt answer: just above `move` for `bestmove` (0.67)."""
 _MUCH_BYTES = 65_536
 """More than a program that does not flush holds back: buffers have 4 to 64 KiB."""
 _LINES = 6
 """Lines of standard error that are quoted."""
-_SHOWN = 60
+_MAX_QUOTED = 60
 _PAGE = "docs/how-to/connect-an-existing-program.md"
 _ADAPTER = f"let it speak UGI (protocol/SPEC.md), or connect it by an adapter: {_PAGE}"
 _CONNECTORS = {"UCI": "bridge:uci", "XBoard": "bridge:xboard"}
@@ -162,13 +164,9 @@ def _unreadable(evidence: Evidence) -> Cause | None:
 
 def _missing(evidence: Evidence) -> Cause | None:
     """Recognise a program, interpreter or library that the sandbox lacks."""
-    how = evidence.error.detail
-    # The exit codes of a shell for a program that it may not execute, and for one that it does not find.
-    if "exit code 126" in how or "exit code 127" in how:
-        state = "not to be run" if "exit code 126" in how else "not found"
-        advice = "put the program, its interpreter and its libraries where the bot is, or name what the sandbox has"
-        return Cause(f"{state} in the sandbox: {evidence.error}", advice)
-    return None
+    state = _NOT_RUN.get(evidence.error.exit_code or 0)
+    advice = "put the program, its interpreter and its libraries where the bot is, or name what the sandbox has"
+    return Cause(f"{state} in the sandbox: {evidence.error}", advice) if state else None
 
 
 def _sockets(evidence: Evidence) -> Cause | None:
@@ -190,7 +188,7 @@ def _refused_call(evidence: Evidence) -> Cause | None:
     """
     lines = evidence.log.splitlines()
     reports = [text.removeprefix(REPORT_LINE) for text in lines if text.startswith(REPORT_LINE)]
-    is_recorded, is_silent = bool(reports) and has_ended(evidence.error.detail), len(lines) == len(reports)
+    is_recorded, is_silent = bool(reports) and evidence.error.exit_code is not None, len(lines) == len(reports)
     calls = [name for name in reports if name not in _DONE_WITHOUT]
     line = _complaint(evidence, REFUSED_CALL) or (is_recorded and _complaint(evidence, _DENIED)) or ""
     if not line and not (is_recorded and is_silent and calls):
@@ -199,24 +197,20 @@ def _refused_call(evidence: Evidence) -> Cause | None:
     return Cause(f"{refused}: {f'`{line}`' if line else evidence.error}", _ALLOWED)
 
 
-def has_ended(how: str) -> bool:
-    """Return whether a failure is that the bot's process ended."""
-    return "exit code" in how or "killed by" in how
-
-
 def _complaint(evidence: Evidence, pattern: re.Pattern[str]) -> str:
     """Return the last line with this pattern on standard error of a program that ended by itself; empty if none."""
-    if not has_ended(evidence.error.detail):
+    if evidence.error.exit_code is None:
         return ""
     lines = (line for line in reversed(evidence.log.splitlines()) if not line.startswith("sandbox: "))
-    return next((line.strip()[:_SHOWN] for line in lines if pattern.search(line)), "")
+    return next((line.strip()[:_MAX_QUOTED] for line in lines if pattern.search(line)), "")
 
 
 def _bridge(evidence: Evidence) -> Cause | None:
     """Recognise an ended bridge to another protocol: its last line explains the error of the program behind it."""
     is_bridge = any(word == f"bots.bridges.{module}" for word in evidence.spec.command for module in BRIDGES.values())
     last = evidence.said.rpartition("\n")[2]
-    if is_bridge and last and "exit code" in evidence.error.detail:
+    has_ended = evidence.error.exit_code is not None and evidence.error.exit_code >= 0
+    if is_bridge and last and has_ended:
         if "course" in evidence.spec.command and "--filter" not in evidence.spec.command and "chose" in last:
             return Cause(
                 f"{last} ({evidence.error}); the rules of the course know no check",
@@ -230,7 +224,8 @@ def _not_run(evidence: Evidence) -> Cause | None:
     """Recognise a program that could not be started: no such file, not executable, or Windows line ends."""
     how, program = evidence.error.detail, evidence.spec.command[0]
     path = os.path.join(evidence.spec.folder or "", program)
-    if has_carriage_return(path) and _has_not_started(how):
+    has_not_started = evidence.error.exit_code in _NOT_RUN or "cannot be started" in how or "not an executable" in how
+    if has_not_started and has_carriage_return(path):
         return Cause(
             f"its first line ends with a carriage return, so no interpreter is found: {path}",
             f"write Unix line ends: sed -i 's/\\r$//' {shlex.quote(path)}",
@@ -242,10 +237,6 @@ def _not_run(evidence: Evidence) -> Cause | None:
     if "no such file" in how or "no such program" in how:
         return Cause(str(evidence.error), "correct the command, or build the program")
     return None
-
-
-def _has_not_started(how: str) -> bool:
-    return any(words in how for words in ("exit code 126", "exit code 127", "cannot be started", "not an executable"))
 
 
 def has_carriage_return(path: str) -> bool:
@@ -267,8 +258,8 @@ def _foreign(evidence: Evidence) -> Cause | None:
             if pattern.match(line):
                 advice = _ADAPTER
                 if bridge := _CONNECTORS.get(protocol):
-                    advice = f"connect it by '{bridge} -- {shlex.join(evidence.spec.command)[:_SHOWN]}': {_PAGE}"
-                return Cause(f"it speaks {protocol}, not UGI: it wrote `{line[:_SHOWN]}`", advice)
+                    advice = f"connect it by '{bridge} -- {shlex.join(evidence.spec.command)[:_MAX_QUOTED]}': {_PAGE}"
+                return Cause(f"it speaks {protocol}, not UGI: it wrote `{line[:_MAX_QUOTED]}`", advice)
     return None
 
 
@@ -277,7 +268,7 @@ def _resigning(evidence: Evidence) -> Cause | None:
     if is_late(evidence.error) and _expected(evidence)[1] == "bestmove":
         for line in _answers(evidence):
             if _RESIGNS.match(line.strip()) and not line.startswith("info"):
-                return Cause(f"`{line[:_SHOWN]}` is no answer to `go`", "resign by `bestmove resign`")
+                return Cause(f"`{line[:_MAX_QUOTED]}` is no answer to `go`", "resign by `bestmove resign`")
     return None
 
 
@@ -288,7 +279,7 @@ def _said_otherwise(evidence: Evidence) -> Cause | None:
     others = [line for line in _answers(evidence) if line.strip() and line.split()[0] not in _UNEXPECTED]
     if not others:
         return None
-    return Cause(f"{evidence.error}; it wrote `{others[-1][:_SHOWN]}`", "", is_certain=False)
+    return Cause(f"{evidence.error}; it wrote `{others[-1][:_MAX_QUOTED]}`", "", is_certain=False)
 
 
 def _expected(evidence: Evidence) -> tuple[str, str]:
@@ -314,7 +305,9 @@ def _spelling(evidence: Evidence) -> Cause | None:
     if cause := next(filter(None, (_misspelt(line, expected) for line in answers)), None):
         return cause
     if expected == "bestmove" and answers and (move := answers[0].strip()) and " " not in move:
-        return Cause(f"`{move[:_SHOWN]}` is not `bestmove {move[:_SHOWN]}`", "write `bestmove` before the move")
+        return Cause(
+            f"`{move[:_MAX_QUOTED]}` is not `bestmove {move[:_MAX_QUOTED]}`", "write `bestmove` before the move"
+        )
     return None
 
 
@@ -323,11 +316,13 @@ def _misspelt(line: str, expected: str) -> Cause | None:
     plain = _COLOUR.sub("", line).strip()
     first = plain.split(maxsplit=1)[0].strip(":=") if plain else ""
     if first == expected and plain != line:
-        return Cause(f"it writes colour codes: `{line[:_SHOWN]}`", f"write plain text: `{plain[:_SHOWN]}`")
+        return Cause(f"it writes colour codes: `{line[:_MAX_QUOTED]}`", f"write plain text: `{plain[:_MAX_QUOTED]}`")
     if first != expected and SequenceMatcher(None, first.casefold(), expected).ratio() >= _LIKE:
         return Cause(f"`{first}` is not `{expected}`", f"write `{expected}` exactly, in lower case")
     if first != expected and expected in plain.casefold():
-        return Cause(f"`{plain[:_SHOWN]}` does not begin with `{expected}`", f"write `{expected}` first in its line")
+        return Cause(
+            f"`{plain[:_MAX_QUOTED]}` does not begin with `{expected}`", f"write `{expected}` first in its line"
+        )
     return None
 
 
@@ -339,12 +334,12 @@ def _buffered(evidence: Evidence) -> Cause | None:
         detail = f"{evidence.error}: it wrote {evidence.written_bytes:,} bytes meanwhile"
         return Cause(detail, "write less: writing takes the time of the answer", is_certain=False)
     if evidence.unfinished:
-        return Cause(f"its line `{evidence.unfinished[:_SHOWN]}` has no line end", "end every line with a newline")
+        return Cause(f"its line `{evidence.unfinished[:_MAX_QUOTED]}` has no line end", "end every line with a newline")
     # An answer of a kind that arrived before was late, not held back.
     awaited = tuple(set(_ANSWERS.values()) - evidence.flushed)
     if held := next((line for line in evidence.at_end if line.startswith(awaited)), ""):
         return Cause(
-            f"`{held[:_SHOWN]}` came only when its input ended: it does not flush",
+            f"`{held[:_MAX_QUOTED]}` came only when its input ended: it does not flush",
             "flush standard output after every line",
         )
     return None
@@ -367,19 +362,15 @@ def _breach(evidence: Evidence) -> Cause | None:
 
 def _ended(evidence: Evidence) -> Cause | None:
     """Recognise a program that ended by itself, or was killed."""
-    how = evidence.error.detail
-    if "exit code 0" in how and evidence.has_answered:
-        advice = "read lines until `quit`; or have it started for every move: bridge:command PROGRAM"
+    if evidence.error.exit_code is None:
+        return None
+    if evidence.error.exit_code == 0:
+        advice = "read lines until `quit`, and do not end before"
+        if evidence.has_answered:
+            advice = "read lines until `quit`; or have it started for every move: bridge:command PROGRAM"
         return Cause(f"starts, but ends: {evidence.error}", advice)
-    if "exit code 0" in how:
-        return Cause(f"starts, but ends: {evidence.error}", "read lines until `quit`, and do not end before")
-    if has_ended(how):
-        is_told = bool(evidence.said)
-        return Cause(
-            str(evidence.error),
-            "fix the error on standard error" if is_told else "start it by hand and type the lines shown",
-        )
-    return None
+    advice = "fix the error on standard error" if evidence.said else "start it by hand and type the lines shown"
+    return Cause(str(evidence.error), advice)
 
 
 _CAUSES: tuple[Callable[[Evidence], Cause | None], ...] = (

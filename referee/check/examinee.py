@@ -10,7 +10,7 @@ from typing import Any
 from protocol.capabilities import Capabilities
 from referee.bot.bot import LocalBot
 from referee.bot.seat import Thought
-from referee.check.cause import FOREIGN_GREETINGS, Cause, Evidence, cause_of, has_ended, is_late
+from referee.check.cause import FOREIGN_GREETINGS, Cause, Evidence, cause_of, is_late
 from referee.check.report import CheckReport, CheckStep
 from referee.check.timing import MOVE_TIMES_MS
 from referee.game.failure import BotError
@@ -223,7 +223,7 @@ class BotUnderTest:
 
     def explain(self, error: BotError, lines: Sequence[str], advice: str) -> Cause:
         """Return the cause of a failure. This may close the bot's input: do not use its process afterwards."""
-        self.has_ended = has_ended(error.detail)
+        self.has_ended = error.exit_code is not None
         evidence = Evidence(error, self.spec, self.limits, lines, log=self.report.log, has_answered=self.has_answered)
         evidence = replace(evidence, flushed=frozenset(self._flushed))
         if self._bot and (bot := self._bot).process.child:

@@ -11,12 +11,16 @@ from referee.rules.core import Termination
 
 
 class BotError(Exception):
-    """A failure of a bot. `termination` says how it ends the game, `detail` is the evidence (line, exit code …)."""
+    """A failure of a bot. `termination` says how it ends the game, `detail` is the evidence (line, exit code …).
 
-    def __init__(self, termination: Termination, detail: str) -> None:
+    `exit_code` is that of its process if the failure is that it ended, negative for a signal.
+    """
+
+    def __init__(self, termination: Termination, detail: str, *, exit_code: int | None = None) -> None:
         super().__init__(f"{termination}: {detail}")
         self.termination = termination
         self.detail = detail
+        self.exit_code = exit_code
 
 
 class SandboxError(Exception):

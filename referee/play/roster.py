@@ -83,7 +83,7 @@ class Roster:
             return self._elsewhere(spec, limits)
         late = self._overshoot_of(spec)
         bot = LocalBot(spec, limits, self.sandbox, stop_fd=self.stop_fd, watchdog=self._watchdog, overshoot=late)
-        bot.on_wait = self.on_wait
+        bot.reader.on_wait = self.on_wait
         return bot
 
     def _elsewhere(self, spec: BotSpec, limits: BotLimits) -> Seat:

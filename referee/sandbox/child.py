@@ -124,11 +124,17 @@ class Child:
 
     def how_it_ended(self) -> str:
         """Describe how the process ended: `exit code N` or `killed by SIGNAL`."""
+        code = self.exit_code
+        return f"killed by {_signal_name(-code)}" if code < 0 else f"exit code {code}"
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the process, which must have ended; negative for a signal."""
         code = self._reap()
         # Bubblewrap ends normally, with 128 + n if signal n ended the bot.
         if code > 128 and self._launch.reports_signals and code - 128 in set(signal.Signals):
             code = 128 - code
-        return f"killed by {_signal_name(-code)}" if code < 0 else f"exit code {code}"
+        return code
 
     def _reap(self) -> int:
         """Wait for the end of the process and return its exit code, negative for a signal."""

@@ -32,7 +32,10 @@ def test_bot_that_hung_up_failed_by_the_limit_that_ended_it(
     process.child = cast(
         Any,
         SimpleNamespace(
-            ends_within=lambda _: has_exited, excess=lambda: excess, how_it_ended=lambda: "killed by SIGKILL"
+            ends_within=lambda _: has_exited,
+            excess=lambda: excess,
+            how_it_ended=lambda: "killed by SIGKILL",
+            exit_code=-9,
         ),
     )
     assert process.hung_up("`go`").termination is termination

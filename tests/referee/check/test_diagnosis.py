@@ -417,7 +417,7 @@ def test_cause_of_too_many_processes_names_the_limit() -> None:
 
 def test_cause_of_an_illegal_choice_by_the_rules_of_the_course_names_the_filter() -> None:
     spec = read_bot("bridge:python agent.py --api course", "baroque")
-    error = BotError(Termination.CRASHED, "exit code 65, thinking")
+    error = BotError(Termination.CRASHED, "exit code 65, thinking", exit_code=65)
     said = "python bridge: the agent chose 'e1e2': illegal move"
     cause = cause_of(Evidence(error, spec, LIMITS, log=said), "?")
     assert "know no check" in cause.detail
@@ -514,24 +514,24 @@ def test_check_of_a_program_that_needs_a_refused_call_names_the_call(level: str,
 
 
 @pytest.mark.parametrize(
-    ("log", "how", "named"),
+    ("log", "exit_code", "named"),
     [
-        ("{line}clone3\n{line}mlockall", "exit code 1", " mlockall"),
-        ("{line}ptrace\nOperation not permitted", "exit code 1", " ptrace"),
-        ("Function not implemented", "exit code 1", ""),
-        ("{line}number 999", "killed by SIGSEGV", " number 999"),
+        ("{line}clone3\n{line}mlockall", 1, " mlockall"),
+        ("{line}ptrace\nOperation not permitted", 1, " ptrace"),
+        ("Function not implemented", 1, ""),
+        ("{line}number 999", -11, " number 999"),
     ],
 )
-def test_cause_of_a_refused_call_is_named(log: str, how: str, named: str) -> None:
-    log = log.format(line=REPORT_LINE)
-    cause = cause_of(Evidence(BotError(Termination.CRASHED, how), BotSpec("x", ("x",)), LIMITS, log=log), "?")
+def test_cause_of_a_refused_call_is_named(log: str, exit_code: int, named: str) -> None:
+    log, error = log.format(line=REPORT_LINE), BotError(Termination.CRASHED, "it ended", exit_code=exit_code)
+    cause = cause_of(Evidence(error, BotSpec("x", ("x",)), LIMITS, log=log), "?")
     assert cause.detail.startswith(f"the sandbox refused {'the' if named else 'a'} system call{named}:")
 
 
 @pytest.mark.parametrize("log", ["{line}clone3", "{line}mlockall\nIndexError: no such move", ""])
 def test_cause_of_a_program_that_ended_otherwise_is_no_refused_call(log: str) -> None:
     log = log.format(line=REPORT_LINE)
-    error = BotError(Termination.CRASHED, "exit code 1")
+    error = BotError(Termination.CRASHED, "exit code 1", exit_code=1)
     assert "refused" not in cause_of(Evidence(error, BotSpec("x", ("x",)), LIMITS, log=log), "?").detail
 
 
@@ -559,10 +559,11 @@ def test_cause_of_a_bridge_whose_program_others_may_not_read_names_it(place: Pat
     client.chmod(0o700)
     spec = bridged(str(client))
     said = f"command bridge: cannot start the program '{client}': Permission denied"
-    cause = cause_of(Evidence(BotError(Termination.CRASHED, "exit code 66, thinking"), spec, LIMITS, log=said), "?")
+    error = BotError(Termination.CRASHED, "exit code 66, thinking", exit_code=66)
+    cause = cause_of(Evidence(error, spec, LIMITS, log=said), "?")
     assert cause.detail.startswith(f"{client} may not be read by the sandbox's user")
     client.chmod(0o755)
-    cause = cause_of(Evidence(BotError(Termination.CRASHED, "exit code 66, thinking"), spec, LIMITS, log=said), "?")
+    cause = cause_of(Evidence(error, spec, LIMITS, log=said), "?")
     assert cause.detail == f"{said} (crashed: exit code 66, thinking)"
 
 
