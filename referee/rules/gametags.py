@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import re
 import textwrap
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-import numpy as np
-
 from referee.rules.core import ParseError, value_text
-from referee.rules.rules import GameText, Rules, Ruleset, State, Value
+from referee.rules.rules import GameText, Rules, Value
 from referee.rules.tokens import NAME, TextToken, escaped, escaped_tag, folded
 
 RULE: Final = "Rule."
@@ -76,20 +73,6 @@ def rule_tags(options: Mapping[str, Value]) -> list[tuple[str, str]]:
 def placed(error: ParseError, text: str, index: int) -> ParseError:
     """Convert an error in a part of `text` that begins at `index` to an error in the whole text."""
     return ParseError(error.problem, text=text, index=index + error.index, hint=error.hint)
-
-
-def step(ruleset: Ruleset, state: State, move: int) -> State | None:
-    """Return the position after a move, or None if the board does not allow it. Limits and repetition are ignored."""
-    kernel, config = ruleset.rules.kernel, ruleset.config
-    buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
-    count = kernel.legal(state, config, buffer)
-    moves = memoryview(buffer)  # type: ignore[arg-type]
-    place = bisect_left(moves, move, 0, count)
-    if place == count or moves[place] != move:
-        return None
-    after = np.empty_like(state)
-    kernel.play(state, config, move, after)
-    return after
 
 
 def braced(comment: str) -> str:

@@ -12,9 +12,10 @@ from typing import Final, TypeAlias
 
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.gameparts import GamePart, TokenLine, cut, parse
-from referee.rules.gametags import FINAL, RESULTS, RULE, Draft, Remarks, placed, plain, step
+from referee.rules.gametags import FINAL, RESULTS, RULE, Draft, Remarks, placed, plain
 from referee.rules.gametitle import NUMBER, TITLE, line_kinds, number_in, variant_in
 from referee.rules.names import fold
+from referee.rules.position import state_after
 from referee.rules.rules import GameText, Rules, Ruleset, State, Variation
 from referee.rules.tokens import Grammar, TextToken, tokens
 from referee.rules.variations import MAX_DEPTH
@@ -150,7 +151,7 @@ def read_moves(
         if is_played:
             if ply in part.marks:
                 part.leave_out_sign(ply, notation.display_move(code, state, config))
-            after = step(settled, state, code)
+            after = state_after(settled, state, code)
             if after is None:
                 hint = f"the position is {settled.write(state)}"
                 raise ParseError(f"illegal move {word.text[:40]}", text=part.text, index=word.start, hint=hint)
@@ -208,7 +209,7 @@ class _Variations:
                 into.comment(base + count, said)
                 continue
             while at < count - 1 and state is not None:
-                state = step(self.ruleset, state, notation.read_move(moves[at], state, config))
+                state = state_after(self.ruleset, state, notation.read_move(moves[at], state, config))
                 at += 1
             variation = self.read(said, state, base + count - 1) if count and state is not None else None
             if variation is None:
@@ -234,7 +235,7 @@ class _Variations:
                 return None
             if ply in line.marks:
                 line.leave_out_sign(ply, notation.display_move(code, state, config))
-            after = step(self.ruleset, state, code)
+            after = state_after(self.ruleset, state, code)
             if after is None:
                 return None
             state = after

@@ -5,6 +5,7 @@ The referee's own loop uses `referee.rules.history.LineOfPlay`, which is faster 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -24,6 +25,21 @@ class IllegalMoveError(ValueError):
 def outcome_of(ruleset: Ruleset, code: int) -> Outcome | None:
     """Return the outcome that a kernel's result code stands for; None for 0."""
     return Outcome(_WINNERS[code % 4 - 1], ruleset.rules.reasons[code // 4]) if code else None
+
+
+def state_after(ruleset: Ruleset, state: State, move: int) -> State | None:
+    """Return the state after a move, or None if the board does not allow it. Limits and repetition are ignored."""
+    kernel, config = ruleset.rules.kernel, ruleset.config
+    buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
+    count = kernel.legal(state, config, buffer)
+    # Legal moves ascend; elements of a view are read faster than those of an array.
+    moves = memoryview(buffer)  # type: ignore[arg-type]
+    place = bisect_left(moves, move, 0, count)
+    if place == count or moves[place] != move:
+        return None
+    after = np.empty_like(state)
+    kernel.play(state, config, move, after)
+    return after
 
 
 class Position:

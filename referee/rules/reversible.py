@@ -17,20 +17,9 @@ from typing import Final
 
 from referee.rules.core import ParseError
 from referee.rules.gameparts import GamePart
-from referee.rules.gametags import (
-    FINAL,
-    RESULTS,
-    Draft,
-    braced,
-    other_tags,
-    placed,
-    rule_tags,
-    step,
-    wrapped,
-    write_tag,
-)
+from referee.rules.gametags import FINAL, RESULTS, Draft, braced, other_tags, placed, rule_tags, wrapped, write_tag
 from referee.rules.gametext import GameReader, remarked_game, settle, take_tags
-from referee.rules.position import IllegalMoveError
+from referee.rules.position import IllegalMoveError, state_after
 from referee.rules.position_setup import read_board, rows_of, write_board
 from referee.rules.rules import GameFormat, GameText, PositionSetup, Ruleset
 from referee.rules.tokens import NEVER, Grammar, TextToken
@@ -79,7 +68,7 @@ class _Board:
             code = self.ruleset.rules.notation.read_move(move, state, self.ruleset.config)
         except ParseError:
             return None
-        after = step(self.ruleset, state, code)
+        after = state_after(self.ruleset, state, code)
         return None if after is None else self.ruleset.write(after)
 
     def note(self, before: str, move: str, after: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from referee.rules.gametags import step
+from referee.rules.position import state_after
 from referee.rules.rules import GameText, Ruleset, State, Variation
 from referee.rules.tokens import COLON_TAG, NAME, escaped
 
@@ -72,7 +72,7 @@ class _Writer:
         at, state = first, start
         for variation in sorted(variations, key=lambda variation: variation.ply):
             while at < variation.ply and state is not None:
-                state = step(self.settled, state, notation.read_move(moves[at - first], state, config))
+                state = state_after(self.settled, state, notation.read_move(moves[at - first], state, config))
                 at += 1
             text, before = f"({self.line(variation, state)})", written.get(variation.ply)
             written[variation.ply] = f"{before} {text}" if before else text
@@ -95,7 +95,7 @@ class _Writer:
             shown = move
             if state is not None:
                 code = notation.read_move(move, state, config)
-                shown, state = notation.display_move(code, state, config), step(self.settled, state, code)
+                shown, state = notation.display_move(code, state, config), state_after(self.settled, state, code)
             words.append(shown + variation.marks.get(ply, ""))
             words += [self.style.comment(variation.comments.get(ply, "")), inner.get(ply, "")]
             is_alone = ply in inner

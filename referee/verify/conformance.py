@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from referee.rules import families, family_named, load
 from referee.rules.core import UnknownNameError
-from referee.rules.invariants import INVARIANTS, RECORD_INVARIANTS
+from referee.rules.invariants import INVARIANTS
 from referee.rules.random_walk import shuffled, values, walk
+from referee.rules.record_invariants import RECORD_INVARIANTS
 from referee.rules.rules import Rules, Ruleset, State, Value
 
 MAX_PLIES = 120

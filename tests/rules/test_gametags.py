@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from referee.rules import load
 from referee.rules.core import ParseError, UnknownNameError
-from referee.rules.gametags import NAME, Draft, placed, step, write_tag
-from referee.rules.position import Position
+from referee.rules.gametags import NAME, Draft, placed, write_tag
+from referee.rules.position import Position, state_after
 from referee.rules.rules import GameText
 from referee.rules.tokens import unescaped_tag
 
@@ -34,10 +34,13 @@ def test_an_error_in_a_piece_is_shown_in_the_whole() -> None:
 def test_a_step_is_the_move_on_the_board_or_nothing() -> None:
     start = Position.start(LOA.settle())
     for move in start.moves:
-        after = step(start.ruleset, start.state, move)
+        after = state_after(start.ruleset, start.state, move)
         assert after is not None
         assert after.tolist() == start.play(move).state.tolist()
-    assert step(start.ruleset, start.state, LOA.notation.read_move("a1a2", start.state, start.ruleset.config)) is None
+    assert (
+        state_after(start.ruleset, start.state, LOA.notation.read_move("a1a2", start.state, start.ruleset.config))
+        is None
+    )
 
 
 def test_a_draft_becomes_a_game() -> None:

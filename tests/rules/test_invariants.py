@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from referee.rules import families, load
 from referee.rules.history import LineOfPlay
-from referee.rules.invariants import INVARIANTS, RECORD_INVARIANTS
+from referee.rules.invariants import INVARIANTS
 from referee.rules.per_family import perft
 from referee.rules.position import Position
 from referee.rules.random_walk import legal, named, walk
+from referee.rules.record_invariants import RECORD_INVARIANTS
 from tests.rules.walks import positions, rulesets
 
 

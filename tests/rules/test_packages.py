@@ -19,7 +19,8 @@ from arena.__main__ import main
 from referee.families import FamilyPackageError, folder, homes, is_name
 from referee.machine import source
 from referee.rules import families, load, terminations
-from referee.rules.invariants import INVARIANTS, RECORD_INVARIANTS
+from referee.rules.invariants import INVARIANTS
+from referee.rules.record_invariants import RECORD_INVARIANTS
 from referee.verify.conformance import check_conformance
 from tests.conftest import INTERPRETED
 

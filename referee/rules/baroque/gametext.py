@@ -17,8 +17,9 @@ from referee.rules.baroque.notation import display_move, explain, read_move, squ
 from referee.rules.baroque.state import NUMBER, SIDE, SYMBOLS
 from referee.rules.core import ParseError
 from referee.rules.gameparts import GamePart
-from referee.rules.gametags import annotated, other_tags, plain, rule_tags, step, tag_lines, wrapped, write_tag
+from referee.rules.gametags import annotated, other_tags, plain, rule_tags, tag_lines, wrapped, write_tag
 from referee.rules.gametext import GameReader, understand
+from referee.rules.position import state_after
 from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import Config, GameFormat, GameText, Ruleset, State
 from referee.rules.tokens import Grammar
@@ -70,7 +71,7 @@ def _played(ruleset: Ruleset, position: str | None, moves: Sequence[str]) -> lis
     state, played = ruleset.read(position), list[tuple[State, int]]()
     for ply, move in enumerate(moves):
         code = read_move(move, state, ruleset.config)
-        after = step(ruleset, state, code)
+        after = state_after(ruleset, state, code)
         if after is None:
             index, hint = len(" ".join([*moves[:ply], ""])), f"the position is {ruleset.write(state)}"
             raise ParseError(f"illegal move {move[:12]}", text=" ".join(moves), index=index, hint=hint)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from referee.rules.loa.state import FIRST, SECOND, SIDE, SIZE
-from referee.rules.rules import Config, FeatureImage, Features
+from referee.rules.rules import FeatureImage, Features
 
 _CELLS = tuple(range(64))
-
-
-def _fits(config: Config) -> bool:
-    return int(config[SIZE]) == 8
 
 
 FEATURES = Features(
     cells=64,
     boards=((FIRST, 0, _CELLS), (SECOND, 1, _CELLS)),
     mover=(SIDE, 1),
-    fits=_fits,
+    fits=lambda config: int(config[SIZE]) == 8,
     images=(FeatureImage(planes=(1, 0), changes_sides=True),),
 )

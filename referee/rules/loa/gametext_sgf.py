@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from referee.rules.core import ParseError, value_text
-from referee.rules.gametags import RULE, Draft, Remarks, other_tags, placed, plain, step
+from referee.rules.gametags import RULE, Draft, Remarks, other_tags, placed, plain
 from referee.rules.loa.notation import read_move, write_move
+from referee.rules.position import state_after
 from referee.rules.rules import GameFormat, GameText, Ruleset, State, Variation
 from referee.rules.tokens import escaped, folded
 from referee.rules.variations import MAX_DEPTH
@@ -185,7 +186,7 @@ class _Reading:
                     code = read_move(plain(node.move).rstrip("+!?# "), state, config)
                 except ParseError as error:
                     raise placed(error, self.text, node.at) from None
-                after = step(self.settled, state, code) if is_legal else None
+                after = state_after(self.settled, state, code) if is_legal else None
                 is_legal, state = after is not None, state if after is None else after
                 if depth and not is_legal:
                     raise ParseError("illegal move", text=self.text, index=node.at, hint=_HINT)
@@ -239,7 +240,7 @@ class _Writer:
             shown, after = move, None
             if state is not None:
                 code = notation.read_move(move, state, config)
-                shown, after = notation.display_move(code, state, config), step(self.settled, state, code)
+                shown, after = notation.display_move(code, state, config), state_after(self.settled, state, code)
             said = line.comments.get(ply, "")
             mark = _MARKS.get(line.marks.get(ply, ""), "")
             node = f";{'BW'[(self.turn + ply - 1) % 2]}[{shown}]{mark}" + (f"C{_written(said)}" if said else "")

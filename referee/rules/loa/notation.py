@@ -34,15 +34,12 @@ _DIALECTS = ({"b": "b", "w": "w", "z": "z"}, {"L": "b", "l": "w"}, {"p": "b", "P
 _SHAPE = "write <board> <b|w> <- or square> <number>"
 
 
-def _corner(size: int) -> str:
-    return square_name((size - 1) * 17)
-
-
 def _square(text: str, size: int, whole: str, index: int) -> int:
     """Return the square that a text of the form `[a-l][1-9][0-9]?` names. Raise ParseError off the board."""
     file, rank = ord(text[0]) - ord("a"), int(text[1:]) - 1
     if file >= size or rank >= size:
-        raise ParseError(f"{text} is off the board", text=whole, index=index, hint=f"squares are a1..{_corner(size)}")
+        corner = square_name((size - 1) * 17)
+        raise ParseError(f"{text} is off the board", text=whole, index=index, hint=f"squares are a1..{corner}")
     return rank * 16 + file
 
 

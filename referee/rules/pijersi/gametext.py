@@ -19,7 +19,7 @@ from typing import Final
 from referee.rules import gametable
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.gameparts import GamePart
-from referee.rules.gametags import Draft, other_tags, plain, rule_tags, step, write_tag
+from referee.rules.gametags import Draft, other_tags, plain, rule_tags, write_tag
 from referee.rules.gametext import GameReader, read_moves, remarked_game, take_tags
 from referee.rules.pijersi.notation import (
     display_move,
@@ -30,6 +30,7 @@ from referee.rules.pijersi.notation import (
 )
 from referee.rules.pijersi.start import STANDARD, is_mirrored, is_setup, numbers
 from referee.rules.pijersi.state import FULL, HALF, PHASE
+from referee.rules.position import state_after
 from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameFormat, GameText, Ruleset, State
 from referee.rules.tokens import Grammar, TextToken
@@ -200,7 +201,7 @@ def _reached(settled: Ruleset, state: State | None, moves: Sequence[str]) -> str
     """Return the result after the moves by the rules."""
     for move in moves:
         assert state is not None
-        state = step(settled, state, read_move(move, state, settled.config))
+        state = state_after(settled, state, read_move(move, state, settled.config))
     return (
         RESULTS[int(settled.rules.kernel.result(state, settled.config, 1, 0)) % 4]
         if moves and state is not None
@@ -237,7 +238,7 @@ def _plies(game: GameText, settled: Ruleset) -> tuple[list[str], str]:
     state, words = settled.read(game.position), []
     for number, text in enumerate(game.moves, start=1):
         code = read_move(text, state, config)
-        after = step(settled, state, code)
+        after = state_after(settled, state, code)
         if after is None:
             raise ValueError(f"ply {number}, {text}, is not legal in {write_position(state, config)}")
         mark = game.marks.get(number, "")

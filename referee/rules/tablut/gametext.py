@@ -11,8 +11,9 @@ from typing import Final
 
 from referee.rules import gametable
 from referee.rules.gameparts import GamePart
-from referee.rules.gametags import RESULTS, annotated, other_tags, rule_tags, step, write_tag
+from referee.rules.gametags import RESULTS, annotated, other_tags, rule_tags, write_tag
 from referee.rules.gametext import GameReader, understand
+from referee.rules.position import state_after
 from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameFormat, GameText, Ruleset, State
 from referee.rules.tablut.gametext_challenge import CHALLENGE
@@ -67,7 +68,7 @@ def _announced(game: GameText, settled: Ruleset) -> Iterator[str]:
     rules, config = settled.rules, settled.config
     state: State | None = settled.read(game.position)
     for text in game.moves:
-        state = None if state is None else step(settled, state, read_move(text, state, config))
+        state = None if state is None else state_after(settled, state, read_move(text, state, config))
         called = rules.announce(state, config) if state is not None and rules.announce is not None else None
         yield called or ""
 

@@ -19,7 +19,8 @@ from typing import Any, Final
 import numpy as np
 
 from referee.rules.core import ParseError
-from referee.rules.gametags import RESULTS, RULE, Draft, other_tags, step
+from referee.rules.gametags import RESULTS, RULE, Draft, other_tags
+from referee.rules.position import state_after
 from referee.rules.rules import GameFormat, GameText, Ruleset, State, Variation
 from referee.rules.tablut.notation import read_move, write_move
 
@@ -148,7 +149,7 @@ def _states(text: str, first: int, last: int, ruleset: Ruleset) -> GameText:
                     state = _place(f"{_board(data, text, at)} {side}", draft, settled, text, at)
                 else:
                     code = _move_to(data, state, settled, text, at)
-                    after = step(settled, state, code)
+                    after = state_after(settled, state, code)
                     state = state if after is None else after
                     moves.append(write_move(code))
                 variations += _take_remarks(data, draft, len(moves), text, at)
@@ -200,7 +201,7 @@ def _move_to(data: Mapping[str, Any], state: State, settled: Ruleset, text: str,
     wanted, config = _board(data, text, at), settled.config
     buffer = np.empty(settled.rules.kernel.MAX_MOVES, dtype=np.int64)
     for code in buffer[: settled.rules.kernel.legal(state, config, buffer)].tolist():
-        after = step(settled, state, code)
+        after = state_after(settled, state, code)
         if after is not None and settled.write(after).split(" ", maxsplit=1)[0] == wanted:
             return int(code)
     hint = f"the position is {settled.write(state)}"
@@ -245,7 +246,7 @@ def write_game(game: GameText, ruleset: Ruleset) -> str:
     head |= {"position": game.position} if game.position is not None else {}
     lines = [{**head, "tags": dict(other_tags(game))}, _state(settled, state, game, 0)]
     for ply, move in enumerate(game.moves, 1):
-        after = step(settled, state, read_move(move, state, config))
+        after = state_after(settled, state, read_move(move, state, config))
         if after is None:
             raise ValueError(f"illegal move {move!r} in {settled.write(state)}")
         state = after

@@ -12,8 +12,9 @@ from typing import Final
 
 from referee.rules.core import ParseError, UnknownNameError, value_text
 from referee.rules.gameparts import GamePart
-from referee.rules.gametags import Draft, annotated, other_tags, step
+from referee.rules.gametags import Draft, annotated, other_tags
 from referee.rules.gametext import GameReader, place, read_moves, remarked_game, result_of, take_tags
+from referee.rules.position import state_after
 from referee.rules.rules import GameFormat, GameText, Ruleset, State, Value
 from referee.rules.tablut.notation import display_move, read_move, write_move
 from referee.rules.tokens import NAME, Grammar, TextToken, escaped, folded
@@ -224,7 +225,7 @@ def _shown(game: GameText, settled: Ruleset) -> Iterator[str]:
     is_legal = True
     for text in game.moves:
         move = read_move(text, state, config)
-        after = step(settled, state, move) if is_legal else None
+        after = state_after(settled, state, move) if is_legal else None
         if after is None:
             is_legal = False
             canonical = write_move(move)
