@@ -17,7 +17,7 @@ from distributed.core import rpc
 
 from arena.cluster.plain_comm import plain_address
 from arena.cluster.wire_config import METADATA, SLOT, ClusterError, Security, configure, reason, version
-from arena.events.messages import MAX_TEXT, WorkerPayload
+from arena.events.payload import MAX_TEXT, WorkerPayload
 from arena.log import logger
 from referee.machine import source
 

@@ -17,7 +17,8 @@ from arena.cluster.game_runner import get_ready
 from arena.cluster.spool import Spool
 from arena.data_folder import disk_state
 from arena.events.bus import EventBus
-from arena.events.messages import CoordinatorWorkers, GameMoved, SlotFinished, SlotStarted, WorkerPayload
+from arena.events.messages import CoordinatorWorkers, GameMoved, SlotFinished, SlotStarted
+from arena.events.payload import WorkerPayload
 from arena.log import logger
 from referee.errors import ArenaError
 from referee.game.record import Ply, RecordError

@@ -18,7 +18,6 @@ from cachetools import FIFOCache, TTLCache
 
 from arena.events.bus import EventBus
 from arena.events.messages import (
-    MAX_TEXT,
     BrokerConnected,
     CoordinatorWorkers,
     Event,
@@ -37,6 +36,7 @@ from arena.events.messages import (
     VersionChanged,
     VersionStep,
 )
+from arena.events.payload import MAX_TEXT
 from referee.game.record import Ply
 
 MAX_GAMES = 5_000

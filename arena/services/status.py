@@ -18,7 +18,7 @@ from arena.documents.query import PageResponse
 from arena.documents.service import AuditQuery, Referee
 from arena.errors import StoreError
 from arena.events.live import Live
-from arena.events.messages import WorkerPayload
+from arena.events.payload import WorkerPayload
 from arena.metrics import Metrics
 from arena.services.access import may_read_hosts, shown_owner
 from arena.services.arena import Arena

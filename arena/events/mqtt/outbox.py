@@ -18,10 +18,7 @@ from pydantic import BaseModel, Field, ValidationError, create_model
 
 from arena.events.live import MAX_GAMES, WATCH_S, RunningGame, RunningGames
 from arena.events.messages import (
-    BATCH_PLIES,
-    CONFIG,
     KINDS,
-    MAX_TEXT,
     BroadcastEvent,
     CoordinatorChanged,
     Event,
@@ -32,9 +29,8 @@ from arena.events.messages import (
     GameSnapshot,
     GameStarted,
     GameWatched,
-    Name,
-    Text,
 )
+from arena.events.payload import BATCH_PLIES, CONFIG, MAX_TEXT, Name, Text
 from arena.events.topic import VERSION
 
 MAX_BYTES = 1 << 20

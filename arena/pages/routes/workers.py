@@ -8,7 +8,7 @@ from aiohttp import web
 
 from arena import services
 from arena.documents.table import Column, text_column
-from arena.events.messages import WorkerPayload
+from arena.events.payload import WorkerPayload
 from arena.http.identity import session_of
 from arena.http.problem import VERSION
 from arena.http.request_context import CONTEXT

@@ -9,7 +9,8 @@ from ipaddress import ip_network
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from arena.events.messages import CoordinatorWorkers, WorkerPayload
+from arena.events.messages import CoordinatorWorkers
+from arena.events.payload import WorkerPayload
 from arena.http import health
 from arena.http.problem import PREFIX
 from arena.http.rate_limit import Rate, RateLimiter

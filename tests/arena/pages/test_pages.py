@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from arena.events.messages import CoordinatorWorkers, VersionChanged, VersionStep, WorkerPayload
+from arena.events.messages import CoordinatorWorkers, VersionChanged, VersionStep
+from arena.events.payload import WorkerPayload
 from referee.bot.file import BotFile
 from referee.rules import families
 from tests.arena.pages.addresses import MORE, examples, filled, kinds, pages, parameters, patterns, private

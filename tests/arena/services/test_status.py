@@ -6,7 +6,8 @@ import pytest
 
 from arena.events.bus import Bus
 from arena.events.live import Live
-from arena.events.messages import CoordinatorWorkers, WorkerPayload
+from arena.events.messages import CoordinatorWorkers
+from arena.events.payload import WorkerPayload
 from arena.services import Arena, status
 from arena.store.people.audit import QUARANTINED, THROTTLED, VERIFIED
 from tests.arena.field import Field

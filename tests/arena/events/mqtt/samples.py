@@ -24,8 +24,8 @@ from arena.events.messages import (
     TournamentPlanned,
     VersionChanged,
     VersionStep,
-    WorkerPayload,
 )
+from arena.events.payload import WorkerPayload
 from referee.game.record import Ply
 
 GAME = "0123456789abcdef"

@@ -12,16 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.events.live import RunningGame
-from arena.events.messages import (
-    KINDS,
-    MAX_TEXT,
-    BroadcastEvent,
-    CoordinatorChanged,
-    GamePlies,
-    GameSnapshot,
-    RatingsChanged,
-)
+from arena.events.messages import KINDS, BroadcastEvent, CoordinatorChanged, GamePlies, GameSnapshot, RatingsChanged
 from arena.events.mqtt.outbox import MAX_BYTES, PayloadError, read_payload, topics_of, write_payload
+from arena.events.payload import MAX_TEXT
 from referee.game.record import Ply
 from tests.arena.events.mqtt import samples
 from tests.arena.events.mqtt.samples import GAME, PROCESS, SAMPLES
