@@ -153,7 +153,8 @@ def _background(
     return (
         _following(store, conditions),
         *_analysing(context, conditions),
-        _importing(store, conditions),
+        # No `interrupt`: a portion that this process has not finished is read again by the next coordinator.
+        Background("imports", TICK_INTERVAL_S, ArchiveImporter(store).work, conditions),
         _maintaining(context, maintenance, conditions),
         *(work for works in feature.loaded(chosen, "background") for work in works(context, conditions)),
     )
@@ -189,11 +190,6 @@ def _analysing(context: CoordinatorContext, conditions: Conditions) -> tuple[Bac
             close=analyst.process.close,
         ),
     )
-
-
-def _importing(store: Store, conditions: Conditions) -> Background:
-    # No `interrupt`: a portion that this process has not finished is read again by the next coordinator.
-    return Background("imports", TICK_INTERVAL_S, ArchiveImporter(store).work, conditions)
 
 
 def _maintaining(context: CoordinatorContext, maintenance: Maintenance, conditions: Conditions) -> Background:

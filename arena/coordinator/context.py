@@ -85,6 +85,12 @@ class InFlightJobs:
         """Return whether any game of a tournament is in flight."""
         return any(job.tournament_id == tournament_id and not job.is_over for job in self.jobs.values())
 
+    def requeue(self, game_ids: set[str], tournament_id: int) -> None:
+        """Queue games of a tournament without a record again, in this turn."""
+        if game_ids:
+            self.to_requeue |= game_ids
+            self.exhausted.discard(tournament_id)
+
     def forget(self) -> None:
         """Discard all state, after the loss of the lease."""
         for part in fields(self):

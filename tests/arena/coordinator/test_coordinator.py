@@ -12,7 +12,7 @@ import pytest
 
 from arena import tournaments
 from arena.coordinator import cron
-from arena.coordinator.recorder import MAX_ATTEMPTS
+from arena.coordinator.committer import MAX_ATTEMPTS
 from arena.errors import ConflictError, LeaseLostError, StoreUnavailableError
 from arena.events.messages import (
     CoordinatorWakeup,
