@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from arena.analysis.engine import Evaluations, PositionRef, evaluate_in_background, evaluate_on_request
+from arena.analysis.engine import Evaluations, PositionRef
+from arena.analysis.engine_jobs import evaluate_in_background, evaluate_on_request
 from arena.analysis.game_analysis import MAX_PLIES, AnalysisStep, analyse, analysis_steps, evaluate_position
 from arena.analysis.storage import read_game, save, win_model_of
 from arena.errors import NotFoundError

@@ -9,7 +9,7 @@ from typing import Any
 
 from cachetools import LRUCache
 
-from arena.analysis.engine import BoardEngine
+from arena.analysis.engine_jobs import BoardEngine
 from arena.cluster.spool import Spool
 from arena.config import Settings
 from arena.documents.account import Identity

@@ -9,15 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.analysis.engine import (
-    AnalysisEngine,
-    CandidateLine,
-    EngineError,
-    Evaluations,
-    NotAGameError,
-    PositionRef,
-    evaluate_lines_on_request,
-)
+from arena.analysis.engine import AnalysisEngine, CandidateLine, EngineError, Evaluations, NotAGameError, PositionRef
+from arena.analysis.engine_jobs import evaluate_lines_on_request
 from arena.analysis.game_analysis import (
     BATCH_NODES,
     analyse,

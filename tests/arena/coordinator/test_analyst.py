@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from arena.analysis.engine import Evaluations, PositionRef, evaluate_in_background, evaluate_on_request
+from arena.analysis.engine import Evaluations, PositionRef
+from arena.analysis.engine_jobs import evaluate_in_background, evaluate_on_request
 from arena.analysis.game_analysis import BATCH_NODES
 from arena.analysis.marking import EvaluatedPosition
 from arena.clock import now
