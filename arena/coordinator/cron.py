@@ -22,7 +22,8 @@ from arena.store import Store
 from arena.store.base.tables.tournaments import Schedule
 from arena.tournaments.creation import create as create_tournament
 from referee.tournament import openings
-from referee.tournament.document import Document, Recurrence, read
+from referee.tournament.document import Document, read
+from referee.tournament.document_tables import Recurrence
 from referee.tournament.part import SettingsError
 
 LATE_AFTER = timedelta(minutes=5)

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from arena.documents.schedule import ScheduleItem
 from arena.pages.filters import plain
 from arena.pages.language import marked, text, translated
-from referee.tournament.document import Recurrence
+from referee.tournament.document_tables import Recurrence
 
 _DAYS = (
     marked("Sunday"),

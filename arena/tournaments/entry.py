@@ -193,7 +193,7 @@ def resolve(store: Store, document: Document) -> ResolvedEntries:
         if line is None:
             problems.append(_why_not(store, document, name))
         elif line.id in chosen:
-            problems.append(_why_not_again(name))
+            problems.append(f"{name}: is named twice")
         else:
             chosen[line.id] = name
     named = set(chosen)
@@ -291,11 +291,6 @@ def _best(store: Store, pool: str, known: dict[int, VersionItem], count: int) ->
         after = page.next
         if after is None:
             return
-
-
-def _why_not_again(name: str) -> str:
-    """Explain why a name is not accepted that means the same version as one before it."""
-    return f"{name}: is named twice"
 
 
 def _why_not(store: Store, document: Document, name: str) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from arena.store import Store
 from arena.tournaments.stored_tournament import StoredTournament
 from referee.rules import families
-from referee.tournament.document import Document, EntrySettings
+from referee.tournament.document import Document
+from referee.tournament.document_tables import EntrySettings
 from referee.tournament.match import Seed
 from referee.tournament.part import SettingsError
 from referee.tournament.ranking import Scores, StandingTable, rank
