@@ -29,7 +29,8 @@ from arena.data_folder import file_digest, make_file, make_folder
 from arena.errors import StorageError, StoreUnavailableError, storage_problem
 from arena.submission.unpack import SINGLE, ArchiveError, BundleBounds, Contents, unpack
 from referee.bot.bridge import FAMILY
-from referee.bot.file import FILE, BotFile, BotFileError, programs_of, read_bot_file
+from referee.bot.command import BotFileError, programs_of
+from referee.bot.file import FILE, BotFile, read_bot_file
 
 if TYPE_CHECKING:
     from arena.config import Settings

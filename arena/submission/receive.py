@@ -29,7 +29,8 @@ from arena.store.base.tables.bots import Version
 from arena.submission.bundle_store import BundleStore, read_manifest
 from arena.submission.check import MOVE_MS
 from arena.submission.unpack import ArchiveError, unpack
-from referee.bot.file import FILE, BotFile, BotFileError, read_families
+from referee.bot.command import BotFileError
+from referee.bot.file import FILE, BotFile, read_families
 from referee.game.spec import read_time_control
 from referee.rules.core import ParseError
 

@@ -168,9 +168,8 @@ def unzip(file: BinaryIO, writer: FolderWriter) -> None:
                 # 3 is Unix; other systems keep no mode there.
                 mode = entry.external_attr >> 16 if entry.create_system == 3 else 0
                 if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
-                    raise ArchiveError(
-                        f"{entry.filename[:80]!r}: {_special(mode)}; only files and folders are accepted"
-                    )
+                    kind = "link" if stat.S_ISLNK(mode) else "device or pipe"
+                    raise ArchiveError(f"{entry.filename[:80]!r}: {kind}; only files and folders are accepted")
                 if entry.flag_bits & 0x1:
                     raise ArchiveError(f"{entry.filename[:80]!r}: encrypted")
                 if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -205,10 +204,6 @@ def _check_directory(file: BinaryIO) -> None:
     # The locator of a zip64 directory: more than 65,535 entries, or 4 GiB.
     if b"PK\x06\x07" in tail[max(0, end - 20) : end] or directory > _MAX_DIRECTORY:
         raise ArchiveError("too many entries in the zip file")
-
-
-def _special(mode: int) -> str:
-    return "link" if stat.S_ISLNK(mode) else "device or pipe"
 
 
 SINGLE = "bot"

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from referee import toml
-from referee.bot.file import PYTHON, ROOT, BotFile, BotFileError, file_in, parse_bot_file
+from referee.bot.command import PYTHON, BotFileError
+from referee.bot.file import ROOT, BotFile, file_in, parse_bot_file
 from referee.game.spec import BotSpec
 from referee.sandbox.view import is_shared, is_too_much, named_files
 

@@ -25,7 +25,8 @@ from arena.store.base.tables.people import User
 from arena.store.bots.versions import Versions, families_of, usage_of
 from referee.bot.argument import SAMPLES
 from referee.bot.bridge import FAMILY
-from referee.bot.file import PYTHON, BotFile
+from referee.bot.command import PYTHON
+from referee.bot.file import BotFile
 
 OWNER = "arena"
 """The user that owns the sample bots. It has no password and no tokens."""

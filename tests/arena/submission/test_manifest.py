@@ -16,7 +16,8 @@ from arena.submission.bundle_store import read_manifest
 from arena.submission.unpack import BundleBounds, Contents, unpack
 from referee.bot.argument import read_bot
 from referee.bot.bridge import FAMILY
-from referee.bot.file import REMARKS, BotFile, BotFileError, read_bot_file
+from referee.bot.command import BotFileError
+from referee.bot.file import REMARKS, BotFile, read_bot_file
 from referee.bot.file_writer import at_home, bot_file_of, write_bot_file
 from tests.arena.submission.packing import SCRIPT, zipped
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from referee.bot.argument import read_bot
-from referee.bot.file import BotFile, BotFileError, parse_bot_file, read_bot_file, read_local_bot
+from referee.bot.command import BotFileError
+from referee.bot.file import BotFile, parse_bot_file, read_bot_file, read_local_bot
 from referee.bot.file_writer import bot_file_text, saved_capabilities
 
 
