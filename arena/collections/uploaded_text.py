@@ -13,7 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 
-from arena.collections.collection import Collection, GameProblem, best_reading, pieces, read_parts, told_once
+from arena.collections.best_reading import best_reading
+from arena.collections.collection import Collection, GameProblem, pieces, read_parts, told_once
 from arena.collections.conversion import to_archived
 from arena.collections.recorded import RECORD
 from arena.offload import Bounds, call_bounded

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from arena.analysis.game_analysis import annotated
-from arena.collections.collection import Collection, best_reading, read_collection
+from arena.collections.best_reading import best_reading
+from arena.collections.collection import Collection, read_collection
 from arena.collections.conversion import to_record, to_text
 from arena.collections.recorded import RECORD
 from arena.collections.uploaded_text import uploaded

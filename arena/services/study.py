@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from arena.collections.collection import CollectedGame, best_reading
+from arena.collections.best_reading import best_reading
+from arena.collections.collection import CollectedGame
 from arena.collections.notation import RESULTS
 from arena.collections.recorded import RECORD
 from arena.errors import BadValueError
@@ -93,7 +94,7 @@ def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:
             problem, hint = _unreadable(text[:40], error.problem), error.hint
         except IllegalMoveError:
             why = refusal(at, ruleset.rules.notation.read_move(text, at.state, ruleset.config))
-            problem, hint = _illegal(text[:40]), why or _near(at)
+            problem, hint = f"{text[:40]} is illegal", why or _near(at)
         else:
             continue
         # A player who has typed the last move knows which one is meant.
@@ -115,10 +116,6 @@ def set_up(ruleset: Ruleset, pieces: str, side: Side) -> Study:
 
 def _unreadable(text: str, problem: str) -> str:
     return f"cannot read {text}: {problem}"
-
-
-def _illegal(text: str) -> str:
-    return f"{text} is illegal"
 
 
 def _near(at: Position) -> str:

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from arena.cli.terminal.run import run
-from arena.collections.collection import Collection, best_reading, pieces, read_collection, read_parts
+from arena.collections.best_reading import best_reading
+from arena.collections.collection import Collection, pieces, read_collection, read_parts
 from arena.collections.conversion import to_archived, to_text
 from arena.collections.notation import write_record
 from arena.collections.recorded import RECORD

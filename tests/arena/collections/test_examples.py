@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from arena.collections.collection import best_reading
+from arena.collections.best_reading import best_reading
 from referee.rules import families, load
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset

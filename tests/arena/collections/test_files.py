@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.collections.collection import Collection, best_reading, pieces, read_collection
+from arena.collections.best_reading import best_reading
+from arena.collections.collection import Collection, pieces, read_collection
 from arena.collections.recorded import RECORD
 from referee.rules import families, load
 from tests.rules.test_gametext import CASES, NASTY, form_of, game_of

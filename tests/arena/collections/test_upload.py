@@ -8,7 +8,8 @@ from statistics import median
 import pytest
 
 from arena.collections import uploaded_text
-from arena.collections.collection import best_reading, read_collection
+from arena.collections.best_reading import best_reading
+from arena.collections.collection import read_collection
 from arena.collections.conversion import remarks_of, to_archived, to_text
 from arena.collections.recorded import RECORD
 from arena.collections.uploaded_text import UploadedGames, UploadedText, read_portion, uploaded

@@ -122,7 +122,7 @@ def _mined(game: _Game, limits: MiningLimits) -> list[MinedProblem]:
 
 def _collected(file: str, ruleset: Ruleset) -> list[CollectedGame]:
     """Return the valid games of the collection, and report the invalid ones."""
-    from arena.collections.collection import best_reading
+    from arena.collections.best_reading import best_reading
     from arena.collections.recorded import RECORD
 
     text = text_input.read_text(file)
