@@ -22,17 +22,13 @@ from arena.cli.terminal import argument, output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import Actions, option, positional
 from arena.cli.terminal.printer import Output, Printer, read_document
-from arena.client import ApiClient
-from arena.documents.bot import BotItem, BotQuery, VersionItem
+from arena.documents.bot import BotItem, BotQuery, BotResponse, SubmissionResponse
 from arena.documents.columns import BOTS, POOL_RATINGS, VERSIONS
-from arena.documents.rating import PoolRating
 from arena.documents.table import Column, size_in_words, text_column
 from arena.documents.tournament import Challenge
 from arena.names import as_name
 from referee.bot.input_file import refuse_special
 
-_UNCHECKED = ("uploaded", "checking")
-"""States of a version before the verdict."""
 _POLL_S = 1.0
 _UNPACKED = frozenset({"__pycache__", ".git"})
 """Folders that are left out of an upload."""
@@ -123,7 +119,7 @@ def _submit(arguments: SubmitArguments) -> int:
             where = ", or write one into its bot.toml" if arguments.path.is_dir() else ""
             raise CommandError(f"{arguments.path}: missing name of the bot; add --name NAME{where}")
         digest = _digest(file)
-        submission = client.ask(
+        document = client.ask(
             "POST",
             f"/bots/{name}/versions",
             query={"family": arguments.family or None, "sha256": digest, "tc": arguments.tc},
@@ -131,16 +127,21 @@ def _submit(arguments: SubmitArguments) -> int:
             # A retry of this request uploads nothing twice, but another command may submit the same bundle again.
             headers={"Idempotency-Key": f"{digest}-{os.urandom(8).hex()}"},
         ).data
-    output.note(
-        f"{submission['name']} received: {size_in_words(submission['size_bytes'])}, SHA-256 {submission['sha256']}"
-    )
+    version = read_document(SubmissionResponse, document)
+    output.note(f"{version.name} received: {size_in_words(version.size_bytes)}, SHA-256 {version.sha256}")
+    while arguments.watch and version.is_moving:
+        output.progress(f"{version.name} {version.state}")
+        time.sleep(_POLL_S)
+        document = client.get(f"/submissions/{version.id}")
+        version = read_document(SubmissionResponse, document)
     if arguments.watch:
-        submission = _watch(client, submission["id"])
-    problem = f"  {submission['problem']}" if submission["problem"] else ""
-    Printer(arguments).result(submission, lambda: output.text(f"{submission['name']}  {submission['state']}{problem}"))
-    if submission["state"] in _UNCHECKED:
-        output.note(f"it is being checked; `arena bot show {name} --version {submission['number']}` shows the progress")
-    return Exit.FAILED if submission["state"] == "failed" else Exit.DONE
+        output.progress("", is_last=True)
+        output.note(*_steps(version), *_last_words(version))
+    problem = f"  {version.problem}" if version.problem else ""
+    Printer(arguments).result(document, lambda: output.text(f"{version.name}  {version.state}{problem}"))
+    if version.is_moving:
+        output.note(f"it is being checked; `arena bot show {name} --version {version.number}` shows the progress")
+    return Exit.FAILED if version.state == "failed" else Exit.DONE
 
 
 def _digest(file: BinaryIO) -> str:
@@ -218,22 +219,10 @@ def _reproducible(info: tarfile.TarInfo) -> tarfile.TarInfo:
     return info
 
 
-def _watch(client: ApiClient, submission: int) -> dict[str, Any]:
-    """Wait for the verdict on a version, print it and return the version."""
-    while True:
-        version: dict[str, Any] = client.get(f"/submissions/{submission}")
-        if version["state"] not in _UNCHECKED:
-            output.progress("", is_last=True)
-            output.note(*_steps(version), *_last_words(version))
-            return version
-        output.progress(f"{version['name']} {version['state']}")
-        time.sleep(_POLL_S)
-
-
-def _steps(version: dict[str, Any]) -> list[str]:
+def _steps(version: SubmissionResponse) -> list[str]:
     """Return the report of a check, a line for each step."""
     lines = []
-    for family, report in version["report"].get("families", {}).items():
+    for family, report in version.report.get("families", {}).items():
         for step in report.get("steps", []):
             mark = "ok  " if step["passed"] else "FAIL" if step["needed"] else "note"
             words = (family, step["name"], step.get("detail", ""), "" if step["passed"] else step.get("advice", ""))
@@ -241,33 +230,35 @@ def _steps(version: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _last_words(version: dict[str, Any]) -> list[str]:
+def _last_words(version: SubmissionResponse) -> list[str]:
     """Return the end of what an unfit bot wrote to standard error."""
-    if version["state"] != "failed" or not version.get("log"):
+    if version.state != "failed" or not version.log:
         return []
-    return ["standard error:", *(f"      {line}" for line in version["log"].splitlines()[-_LAST_LINES:])]
+    return ["standard error:", *(f"      {line}" for line in version.log.splitlines()[-_LAST_LINES:])]
 
 
 def _show(arguments: BotArguments) -> int:
     client, printer = remote.client(arguments), Printer(arguments)
     if arguments.number is not None:
-        version = client.get(f"/bots/{arguments.bot}/versions/{arguments.number}")
+        document = client.get(f"/bots/{arguments.bot}/versions/{arguments.number}")
         printer.members(
-            version, ("name", "owner", "state", "problem", "families", "size_bytes", "sha256", "created_at", "remarks")
+            document, ("name", "owner", "state", "problem", "families", "size_bytes", "sha256", "created_at", "remarks")
         )
         if printer.is_for_people:
+            version = read_document(SubmissionResponse, document)
             output.text(*_steps(version))
-            if version.get("log"):
-                output.text("", version["log"].rstrip("\n"))
+            if version.log:
+                output.text("", version.log.rstrip("\n"))
         return Exit.DONE
-    bot = client.get(f"/bots/{arguments.bot}")
-    printer.members(bot, ("name", "owner", "description", "is_retired", "created_at"))
+    document = client.get(f"/bots/{arguments.bot}")
+    printer.members(document, ("name", "owner", "description", "is_retired", "created_at"))
     if printer.is_for_people:
+        bot = read_document(BotResponse, document)
         output.text("")
-        output.table(VERSIONS, [read_document(VersionItem, version) for version in bot["versions"]])
-        if bot["ratings"]:
+        output.table(VERSIONS, bot.versions)
+        if bot.ratings:
             output.text("")
-            output.table(POOL_RATINGS, [read_document(PoolRating, rating) for rating in bot["ratings"]])
+            output.table(POOL_RATINGS, bot.ratings)
     return Exit.DONE
 
 
@@ -284,14 +275,17 @@ def _quota(arguments: QuotaArguments) -> int:
 
     client = remote.client(arguments)
     used, limits = client.get("/account"), client.get("/limits")
-    quotas = {"bots": limits["max_bots"], "versions": limits["max_versions"], "size_bytes": limits["max_user_bytes"]}
-    forms = {"bots": "count", "versions": "count", "size_bytes": "size"}
+    quotas = {
+        "bots": (used["bots"], limits["max_bots"], "count"),
+        "versions": (used["versions"], limits["max_versions"], "count"),
+        "size_bytes": (used["size_bytes"], limits["max_user_bytes"], "size"),
+    }
     rows = [
-        (name.removesuffix("_bytes"), written(used[name], forms[name]), written(limit, forms[name]))
-        for name, limit in quotas.items()
+        (name.removesuffix("_bytes"), written(amount, form), written(limit, form))
+        for name, (amount, limit, form) in quotas.items()
     ]
     Printer(arguments).result(
-        {name: {"used": used[name], "limit": limit} for name, limit in quotas.items()},
+        {name: {"used": amount, "limit": limit} for name, (amount, limit, _) in quotas.items()},
         lambda: output.table(_QUOTA, rows),
     )
     output.note("retired bots and versions do not count")

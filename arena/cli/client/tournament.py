@@ -9,30 +9,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from arena.cli.client.route_command import RouteCommand, add_commands
+from arena.cli.client.tournament_view import (
+    entries_words,
+    plan_words,
+    show_created,
+    show_event,
+    show_problems,
+    show_table,
+    show_tournament,
+)
 from arena.cli.source import remote
 from arena.cli.source.remote import ServerArguments
 from arena.cli.terminal import argument, output, text_input
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import Actions, option, positional
 from arena.cli.terminal.printer import Output, Printer, output_form
-from arena.cli.terminal.standings import (
-    bracket_of,
-    show_bracket,
-    show_findings,
-    show_race,
-    show_rules,
-    show_standings,
-    show_verdict,
-)
+from arena.cli.terminal.standings import bracket_of, show_bracket
 from arena.client import ApiClient, ClientError
 from arena.documents.columns import TOURNAMENTS
-from arena.documents.tournament import (
-    OVER,
-    EntryRequest,
-    PriorityRequest,
-    TournamentItem,
-    TournamentQuery,
-)
+from arena.documents.tournament import EntryRequest, PriorityRequest, TournamentItem, TournamentQuery
 from referee import toml
 from referee.tournament.formats import format_named, names
 
@@ -143,7 +138,7 @@ def _create(arguments: CreateArguments) -> int:
     try:
         created = client.ask("POST", f"/{noun}", body=document, headers={"Idempotency-Key": os.urandom(16).hex()}).data
     except ClientError as error:
-        _show_problems(error.extra.get("errors", []))
+        show_problems(error.extra.get("errors", []))
         raise CommandError(f"{arguments.file}: {_with_advice(error)}", error.exit) from None
     printer = Printer(arguments)
     if noun == "schedules":
@@ -153,11 +148,11 @@ def _create(arguments: CreateArguments) -> int:
         output.note("`arena schedule list` shows all schedules, `arena tournament list` the tournaments they create")
     elif arguments.watch:
         if printer.is_for_people:
-            _show_created(created)
-        final = _follow(client, created["id"], _event if printer.is_for_people else lambda event: None)
+            show_created(created)
+        final = _follow(client, created["id"], show_event if printer.is_for_people else lambda event: None)
         printer.result(final)
     else:
-        printer.result(created, lambda: _show_created(created))
+        printer.result(created, lambda: show_created(created))
         output.note(f"`arena tournament watch {created['id']}` follows it")
     return Exit.DONE
 
@@ -166,10 +161,6 @@ def _with_advice(error: ClientError) -> str:
     """Return the message of a refused document with its advice; one about a bot brings its own after a semicolon."""
     advice = error.hint or ("" if "; " in str(error) else "correct it there")
     return f"{error}; {advice}" if advice else str(error)
-
-
-def _show_created(found: dict[str, Any]) -> None:
-    output.text(f"tournament {found['id']}: {found['name']}, {found['state']}, {len(found['entries'])} entries")
 
 
 def _change(arguments: ChangeTournamentArguments) -> int:
@@ -185,7 +176,7 @@ def change_document(
     try:
         changed = client.ask("PUT", f"/{noun}s/{number}", body=document).data
     except ClientError as error:
-        _show_problems(error.extra.get("errors", []))
+        show_problems(error.extra.get("errors", []))
         problem = f"{noun} {number} is unchanged: {error}; {error.hint or 'see above'}"
         raise CommandError(problem, error.exit) from None
     Printer(arguments).result(changed, lambda: output.text(f"{noun} {changed['id']} is changed: {changed['name']}"))
@@ -211,16 +202,12 @@ def _check(arguments: CreateArguments, document: dict[str, Any]) -> int:
         if not faults:
             output.text(f"{arguments.file}: no problems; the server checks whether its bots may play")
             return
-        _show_problems(faults)
+        show_problems(faults)
         word = "problem" if len(faults) == 1 else "problems"
         raise CommandError(f"{arguments.file}: {len(faults)} {word}; correct them and check again", Exit.FAILED)
 
     Printer(arguments).result({"ok": not faults, "problems": faults}, show, "problems")
     return Exit.FAILED if faults else Exit.DONE
-
-
-def _show_problems(found: list[dict[str, str]]) -> None:
-    output.text(*(f"  {one['field'] or 'the file'}: {one['message']}" for one in found))
 
 
 def _show(arguments: StandingsArguments) -> int:
@@ -229,8 +216,8 @@ def _show(arguments: StandingsArguments) -> int:
     standings = client.get(f"/tournaments/{arguments.tournament}/standings")
 
     def show() -> None:
-        _tell(tournament)
-        _show_table(tournament, standings)
+        show_tournament(tournament)
+        show_table(tournament, standings)
         if format_named(tournament["format"]).has_bracket:
             output.text("")
             games = client.pages(f"/tournaments/{arguments.tournament}/games")
@@ -242,39 +229,6 @@ def _show(arguments: StandingsArguments) -> int:
     return Exit.DONE
 
 
-def _show_table(tournament: dict[str, Any], standings: dict[str, Any]) -> None:
-    show_standings(tournament["format"], standings["items"])
-    show_rules(standings.get("rules", []))
-    if standings.get("race"):
-        show_race(standings["race"], tournament["settings"]["race"])
-    if standings.get("verdict"):
-        show_verdict(standings["verdict"], tournament["settings"]["sprt"])
-    show_findings(standings["strengths"] if standings["is_final"] else {}, standings.get("findings"))
-
-
-def _tell(tournament: dict[str, Any]) -> None:
-    is_whole = tournament["state"] in OVER or format_named(tournament["format"]).is_known_in_advance
-    whole = f" of {tournament['planned_games']}" if is_whole else ""  # else only the next games are planned
-    output.text(
-        f"{tournament['name']}: {tournament['family']} {tournament['variant']}, {tournament['format']}, "
-        f"{tournament['state']}, {tournament['finished_games']}{whole} games"
-        + (f", priority {tournament['priority']}" if tournament.get("priority") else "")
-    )
-    # A stream of news has no settings.
-    system, settings = format_named(tournament["format"]), tournament.get("settings", {})
-    if words := system.seeding_words(settings):
-        output.text(f"seeding: {words}")
-    requests = settings.get(system.table) or {}
-    if byes := requests.get("half_point_byes"):
-        words = ", ".join(f"{name} (round {', '.join(map(str, rounds))})" for name, rounds in byes.items())
-        output.text(f"half-point byes: {words}")
-    if late := requests.get("late_entries"):
-        words = ", ".join(f"{name} (from round {first})" for name, first in late.items())
-        output.text(f"late entries: {words}")
-    if tournament["problem"]:
-        output.text(tournament["problem"])
-
-
 def _follow(client: ApiClient, number: int, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Call `tell` with every event of a tournament until it ends; return its final state."""
     for event in client.events(f"/tournaments/{number}/stream"):
@@ -283,39 +237,12 @@ def _follow(client: ApiClient, number: int, tell: Callable[[dict[str, Any]], Non
     return found
 
 
-def _event(event: dict[str, Any]) -> None:
-    if event["event"] == "game":
-        game = event["game"]
-        result = {"first": "1-0", "second": "0-1", "draw": "½-½"}.get(game["winner"], "void")
-        why = f"{game['termination']}" + (f": {game['detail']}" if game["termination_class"] == "forfeit" else "")
-        output.text(f"{game['sequence']:>5}  {game['first']} - {game['second']}  {result}  {why}")
-        return
-    _tell(event["tournament"])
-    if event["event"] == "final":
-        show_standings(event["tournament"]["format"], event["standings"])
-
-
 def _extend(arguments: ExtendArguments) -> int:
     path = f"/tournaments/{arguments.tournament}/extend"
     found = remote.client(arguments).ask("POST", path, body=arguments.amount).data
-    line = f"tournament {found['id']} is {found['state']}: {_plan(found['format'], found['plan'])}"
+    line = f"tournament {found['id']} is {found['state']}: {plan_words(found['format'], found['plan'])}"
     Printer(arguments).result(found, lambda: output.text(line))
     return Exit.DONE
-
-
-def _plan(form: str, plan: dict[str, Any]) -> str:
-    """Describe the plan of an extended tournament, beginning with the number that was extended."""
-    words = [f"{plan['rounds']} rounds"] if plan["rounds"] else []
-    if plan["games_per_pairing"]:
-        place = len(words) if "rounds" in format_named(form).keys else 0
-        words.insert(place, f"{plan['games_per_pairing']} games of each pairing")
-    words.append(f"{'at most ' if plan['is_most'] else ''}{plan['games']} games in all")
-    return ", ".join(words)
-
-
-def _entries(tournament: dict[str, Any]) -> str:
-    playing = [entry["name"] for entry in tournament["entries"] if not entry["withdrawn"]]
-    return f"tournament {tournament['id']}: {len(playing)} entries: {', '.join(playing)}"
 
 
 _COMMANDS = (
@@ -335,7 +262,7 @@ _COMMANDS = (
         "GET /tournaments/{tournament}/stream",
         "print the results of a tournament as they arrive",
         ("arena tournament watch 7",),
-        show=_event,
+        show=show_event,
     ),
     RouteCommand(
         "export",
@@ -370,7 +297,7 @@ _COMMANDS = (
         "enter a bot before the start, into a running ladder, or for the next round of a Swiss",
         ("arena tournament enter 7 mybot",),
         body=EntryRequest,
-        note=_entries,
+        note=entries_words,
     ),
     RouteCommand(
         "withdraw",
@@ -378,7 +305,7 @@ _COMMANDS = (
         "withdraw a bot; its planned games are cancelled",
         ("arena tournament withdraw 7 mybot", 'arena tournament withdraw 7 "mybot v2"'),
         body=EntryRequest,
-        note=_entries,
+        note=entries_words,
     ),
     RouteCommand(
         "priority",

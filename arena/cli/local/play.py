@@ -6,7 +6,8 @@ import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.cli.local.tournament_options import EXAMPLE, add_options, read_document
+from arena.cli.local.tournament_input import read_document
+from arena.cli.local.tournament_options import EXAMPLE, add_options
 from arena.cli.terminal import argument
 from arena.cli.terminal.fields import add_fields, option, read_fields
 from arena.cli.terminal.printer import Printer, add_output

@@ -64,7 +64,7 @@ def read_document(
     name: str, arguments: GamesArguments, bots: Sequence[str], time_control: str, openings: str = "none"
 ) -> Document:
     """Return the settings of all games of a run, between `bots`. Raises UnknownNameError, ParseError, CommandError."""
-    from arena.cli.local.tournament_options import opening_settings
+    from arena.cli.local.tournament_input import opening_settings
     from referee.tournament.document import read
     from referee.tournament.part import SettingsError
 

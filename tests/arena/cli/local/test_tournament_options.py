@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 import arena.cli.local.results  # noqa: F401 - before the rules are interpreted
-from arena.cli.local import play, tournament_options
-from arena.cli.local.tournament_options import EXAMPLE, IN_FILES, ON_SERVERS, document_options, read_document
+from arena.cli.local import play, tournament_input
+from arena.cli.local.tournament_input import read_document
+from arena.cli.local.tournament_options import EXAMPLE, IN_FILES, ON_SERVERS, document_options
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.parser import build, find
 from arena.cli.terminal.run import run
@@ -246,7 +247,7 @@ def test_command_says_how_many_openings_a_book_has(tmp_path: Path, capsys: pytes
 def test_book_that_is_too_long_is_cut_and_said_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tournament_options, "MAX_BOOK_LINES", 2)
+    monkeypatch.setattr(tournament_input, "MAX_BOOK_LINES", 2)
     book = tmp_path / "long.book"
     book.write_text("b1b3 h4f2\nc1c3\nd1d3\n", encoding="utf-8")
     assert len(parsed(*BOTS, "--openings", str(book)).opening_lines) == 2

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from arena.app import context_of
-from arena.cli.server import demo_run
+from arena.cli.server import demo_compiling, demo_run
 from arena.cli.server.demo import DemoArguments
 from arena.cli.terminal.exit import CommandError
 from arena.cli.terminal.fields import add_fields, given_words, read_fields
@@ -45,10 +45,10 @@ def test_each_family_begins_when_it_is_ready_though_others_still_compile(
         tell(f"{family}_bot search")
         return ""
 
-    monkeypatch.setattr(demo_run, "have_all_warm", compile_all)
-    monkeypatch.setattr(demo_run, "warm", lambda family: Warmed(family, 0, 7, 0.0))
-    monkeypatch.setattr(demo_run.output, "progress", shown.append)
-    monkeypatch.setattr(demo_run, "time", SimpleNamespace(perf_counter=lambda: 7.0))  # it stands still
+    monkeypatch.setattr(demo_compiling, "have_all_warm", compile_all)
+    monkeypatch.setattr(demo_compiling, "warm", lambda family: Warmed(family, 0, 7, 0.0))
+    monkeypatch.setattr(demo_compiling.output, "progress", shown.append)
+    monkeypatch.setattr(demo_compiling, "time", SimpleNamespace(perf_counter=lambda: 7.0))  # it stands still
 
     async def begin(family: str) -> None:
         begun.append(family)
@@ -72,13 +72,13 @@ def test_a_family_that_cannot_be_compiled_ends_the_others(monkeypatch: pytest.Mo
         select.select([stop_fd], [], [])  # until it is called off
         raise Stopped
 
-    monkeypatch.setattr(demo_run, "have_all_warm", compile_all)
-    monkeypatch.setattr(demo_run, "warm", lambda family: Warmed(family, 0, 7, 0.0))
+    monkeypatch.setattr(demo_compiling, "have_all_warm", compile_all)
+    monkeypatch.setattr(demo_compiling, "warm", lambda family: Warmed(family, 0, 7, 0.0))
 
     async def begin(family: str) -> None:
         assert family == "abalone"
 
-    monkeypatch.setattr(demo_run, "usable_cores", lambda: 2)
+    monkeypatch.setattr(demo_compiling, "usable_cores", lambda: 2)
     with pytest.raises(CommandError, match="loa cannot be compiled: no compiler"):
         asyncio.run(_compile(["abalone", "loa", "tablut"], begin))
 
@@ -97,16 +97,16 @@ def test_the_first_family_is_compiled_alone(monkeypatch: pytest.MonkeyPatch) -> 
     async def begin(family: str) -> None:
         steps.append(f"{family} is played")
 
-    monkeypatch.setattr(demo_run, "have_all_warm", compile_all)
-    monkeypatch.setattr(demo_run, "warm", lambda family: Warmed(family, 0, 7, 0.0))
-    monkeypatch.setattr(demo_run, "usable_cores", lambda: 2)
+    monkeypatch.setattr(demo_compiling, "have_all_warm", compile_all)
+    monkeypatch.setattr(demo_compiling, "warm", lambda family: Warmed(family, 0, 7, 0.0))
+    monkeypatch.setattr(demo_compiling, "usable_cores", lambda: 2)
     asyncio.run(_compile(["loa", "tablut", "abalone"], begin))
     assert steps[:3] == ["loa begins", "loa ends", "loa is played"]
     assert len(steps) == 9
 
 
 async def _compile(names: list[str], begin: Any) -> None:
-    await demo_run.Compiling(names, begin).run(asyncio.Event())
+    await demo_compiling.Compiling(names, begin).run(asyncio.Event())
 
 
 def test_the_summary_of_a_family_is_one_small_table(tmp_path: Path, capsys: Any) -> None:
