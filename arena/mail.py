@@ -39,6 +39,11 @@ def is_mail_address(text: str) -> bool:
     return text.isascii() and bool(_ADDRESS.fullmatch(text))
 
 
+def contact_url(contact: str) -> str:
+    """Return the address that a link to the operator leads to; empty without a contact."""
+    return f"mailto:{contact}" if is_mail_address(contact) else contact
+
+
 @dataclass(frozen=True, slots=True)
 class MailServer:
     """An SMTP server. `smtp` uses STARTTLS unless the server is this machine, `smtps` TLS from the start."""

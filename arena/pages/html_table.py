@@ -20,7 +20,7 @@ from arena.documents.archive import ArchiveItem
 from arena.documents.game import GameItem
 from arena.documents.table import Column, Interval, page_columns, text_column
 from arena.http.problem import Problem, quoted
-from arena.pages import filters
+from arena.pages import filters, times
 from arena.pages.language import number as decimal
 from arena.pages.language import text, translated
 from arena.pages.markdown import inline
@@ -31,7 +31,7 @@ S = TypeVar("S", bound=str)
 
 FORMS: Mapping[str, Callable[[Any], object]] = {
     "count": decimal,
-    "duration": filters.duration,
+    "duration": times.duration,
     "format": filters.format_name,
     "id": str,
     "inline": lambda value: inline(translated(value)),
@@ -48,7 +48,7 @@ _MAX_TEXT = 300
 _BY_TYPE: Sequence[tuple[type, Callable[[Any], object]]] = (
     (Markup, lambda value: value),
     (bool, lambda value: text("yes") if value else text("no")),
-    (datetime, filters.when),
+    (datetime, times.when),
     (Interval, lambda value: f"{decimal(value.middle, 2)} ± {decimal(value.margin, 2)}"),
     (float, lambda value: decimal(value, 2)),
     (str, lambda value: filters.plain(value, _MAX_TEXT)),

@@ -22,7 +22,8 @@ from arena.clock import now
 from arena.errors import StoreError
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT
-from arena.pages import filters, html_table, language, markdown, recurrence, schema, score_table, session
+from arena.mail import contact_url
+from arena.pages import filters, html_table, language, markdown, recurrence, schema, score_table, session, times
 from arena.pages.drawing import plot
 from arena.pages.drawing.replay import Replays
 from arena.pages.drawing.scene import AnalysisLines
@@ -43,6 +44,7 @@ from arena.pages.routes import (
     account,
     archive,
     archive_import,
+    board_engine,
     booklet,
     bot,
     documentation,
@@ -60,6 +62,7 @@ from arena.pages.routes import (
     submit,
     syndication,
     tournament,
+    tournaments,
     workers,
 )
 from referee.rules import families, load
@@ -105,7 +108,7 @@ async def _frame_context(request: web.Request) -> dict[str, Any]:
         "request_url": request.rel_url,
         "site_url": settings.public_url.rstrip("/"),
         "contact": settings.contact,
-        "contact_url": settings.contact_url,
+        "contact_url": contact_url(settings.contact),
         "canonical": _canonical(request),
         "family_titles": language.family_titles(),
         "unread": await _unread(request),
@@ -215,11 +218,12 @@ def warm_up(app: web.Application) -> None:
         environment.get_template(name)
 
 
-_CACHED = (home, tournament, game, games, archive, bot, dumps, syndication)
+_CACHED = (home, tournaments, tournament, game, games, archive, bot, dumps, syndication)
 _UNCACHED = (
     about,
     workers,
     archive_import,
+    board_engine,
     booklet,
     documentation,
     free_board,
@@ -265,23 +269,23 @@ _FILTERS = (
     filters.version,
     filters.url_of_version,
     filters.bot_of,
-    filters.duration,
-    filters.tempo,
-    filters.clock,
-    filters.milliseconds,
+    times.duration,
+    times.tempo,
+    times.clock,
+    times.milliseconds,
     filters.score,
     filters.thought,
-    filters.when,
-    filters.moment_in_utc,
-    filters.appointment,
-    filters.hour_of_day,
+    times.when,
+    times.moment_in_utc,
+    times.appointment,
+    times.hour_of_day,
     recurrence.schedule_name,
     recurrence.schedule_words,
     filters.size,
     filters.percent,
     filters.sure,
     filters.probability,
-    filters.written_day,
+    times.written_day,
     filters.minus,
     filters.signed,
     filters.elo_interval,
@@ -290,7 +294,7 @@ _FILTERS = (
     filters.path_part,
     filters.ending,
     filters.meaning,
-    filters.moment,
+    times.moment,
     filters.twice,
     filters.tally,
     filters.results,

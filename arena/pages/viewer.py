@@ -10,8 +10,9 @@ from aiohttp import web
 
 from arena.documents.analysis import AnalysisResponse
 from arena.http.problem import Problem, quoted
-from arena.pages import filters, language
+from arena.pages import filters, language, times
 from arena.pages.drawing import board
+from arena.pages.drawing.chart import chart, described, legend
 from arena.pages.drawing.piece_shapes import key, looks
 from arena.pages.drawing.replay import Replay
 from arena.pages.drawing.scene import Scene, piece_names
@@ -37,7 +38,7 @@ def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisRespo
         "scene": scene,
         "drawing": board.svg(replay.rules, scene, label=label, flip=flip, mark=mark_of(replay, analysis, ply)),
         "sprites": board.sprites([replay.rules]),
-        "legend": board.legend(replay.rules, scene),
+        "legend": legend(replay.rules, scene),
         "analysis": analysis,
         "mistakes": _mistakes(replay, analysis),
         "is_first_light": is_first_light(replay.rules),
@@ -84,7 +85,7 @@ def is_first_light(rules: Rules) -> bool:
 
 def grid(rules: Rules, scene: Scene) -> list[list[str]]:
     """Describe the board in words, row by row."""
-    return [[board.described(rules, scene, cell) for cell in row if cell.kind != "hole"] for row in rows(scene.board)]
+    return [[described(rules, scene, cell) for cell in row if cell.kind != "hole"] for row in rows(scene.board)]
 
 
 def piece_key(rules: Rules) -> list[tuple[list[str], str, str]]:
@@ -182,7 +183,7 @@ def charts_of(replay: Replay, analysis: AnalysisResponse | None = None) -> list[
         (language.text("Time per move"), replay.times_chart(), sides),
         (language.text("Time left"), replay.clocks_chart(), sides),
     ]
-    return [chart for chart in charts if chart[1]]
+    return [plot for plot in charts if plot[1]]
 
 
 def scenes_body(replay: Replay, after: int, analysis: AnalysisResponse | None = None) -> dict[str, Any]:
@@ -200,10 +201,10 @@ def scenes_body(replay: Replay, after: int, analysis: AnalysisResponse | None = 
         "to_move": replay.scenes[-1].to_move,
         "left_ms": replay.clocks[-1],
         "left": [[replay.share(ply, side) for side in (0, 1)] for ply in range(after + 1, replay.last + 1)],
-        "clocks": [[filters.clock(ms) if ms is not None else "" for ms in pair] for pair in replay.clocks[after + 1 :]],
+        "clocks": [[times.clock(ms) if ms is not None else "" for ms in pair] for pair in replay.clocks[after + 1 :]],
     }
     if after < 0:
-        body["chart"] = board.chart(replay.rules, replay.scenes[0])
+        body["chart"] = chart(replay.rules, replay.scenes[0])
         body["sides"] = list(replay.sides)
     return body
 
@@ -213,7 +214,7 @@ def _ply(replay: Replay, number: int) -> dict[str, Any]:
     ply, score = replay.plies[number - 1], replay.score(number)
     return {
         "ms": ply.ms or 0,
-        "time": language.text("book") if ply.book else filters.milliseconds(ply.own_ms),
+        "time": language.text("book") if ply.book else times.milliseconds(ply.own_ms),
         "score": filters.score(score) if score is not None else "",
         "search": filters.thought(ply),
         "pv": bool(ply.pv),

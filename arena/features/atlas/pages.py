@@ -30,7 +30,7 @@ from referee.ratings.interval import wilson
 from referee.rules.rules import Rules
 
 routes = web.RouteTableDef()
-_SHOWN, _BOARDS = 100, 4
+_MAX_LINES, _MAX_BOARDS = 100, 4
 _COLUMNS: tuple[Column[StartFigures], ...] = (
     *STARTS,
     Column("others", "At other strengths", lambda start: start.variant, "at_other_strengths", is_sortable=False),
@@ -66,13 +66,17 @@ async def show(request: web.Request) -> web.Response:
     rules = path_family(request)
     lines = await run(_lines, rules.family)
     table = sorted_table(request, _COLUMNS, [line.figures for line in lines])
-    ends = [*lines[:_BOARDS], *reversed(lines[-_BOARDS:])] if len(lines) > 2 * _BOARDS else lines[: 2 * _BOARDS]
+    ends = (
+        [*lines[:_MAX_BOARDS], *reversed(lines[-_MAX_BOARDS:])]
+        if len(lines) > 2 * _MAX_BOARDS
+        else lines[: 2 * _MAX_BOARDS]
+    )
     return render(
         request,
         "atlas/starts.html",
         rules=rules,
         lines=lines,
-        table=replace(table, rows=table.rows[:_SHOWN]),
+        table=replace(table, rows=table.rows[:_MAX_LINES]),
         others={line.figures.variant: line.others for line in lines},
         uneven=sum(line.figures.is_uneven for line in lines),
         mean=sum(line.figures.shrunk * line.figures.games for line in lines)
@@ -98,7 +102,7 @@ async def show_one(request: web.Request) -> web.Response:
     if name == FAIREST and names:
         return redirect(f"/{rules.family}/starts/{path_part(names[0])}")
     if name not in names:
-        raise not_found("start", name, names[:_SHOWN])
+        raise not_found("start", name, names[:_MAX_LINES])
     place = names.index(name)
     variant, *given = name.split("+")
     ruleset = await run_use_case(services.study.settle, rules.family, variant, ",".join(given))

@@ -9,16 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from math import hypot
-from typing import Any
 
 from markupsafe import Markup
 
 from arena.pages.drawing.geometry import ALGEBRAIC, TROUGH, Geometry, coordinate, plan
 from arena.pages.drawing.piece_shapes import CELL, key, looks
-from arena.pages.drawing.scene import Scene, piece_names
-from arena.pages.language import text, translated
-from referee.rules.core import SIDES
-from referee.rules.rules import Board, Cell, Mark, Rules
+from arena.pages.drawing.scene import Scene
+from referee.rules.rules import Cell, Mark, Rules
 from referee.rules.text_board import rows
 
 _FORM_SHAPES: Mapping[str, Markup] = {
@@ -37,17 +34,17 @@ _MOTIFS: Mapping[str, str] = {
     "base": "M-13-13H-5M-13-13V-5M13 13H5M13 13V5",
     "goal": "M-3 0H3M0-3V3",
 }
-_STACK = (4.6, 7.0)
+STACK_OFFSET = (4.6, 7.0)
 """Offset of the two pieces of a stack from the centre of their cell."""
-_STACK_SIZE = 0.84
-_BEYOND, _GHOST_SIZE = 0.62, 0.6
+STACK_SIZE = 0.84
+BEYOND, GHOST_SIZE = 0.62, 0.6
 """Distance past the last cell, and size, of a piece that was pushed off; in cells."""
 _LABEL = 0.7
 """Distance of a label on the rim from the centre of its cell; in cells."""
-_BADGE, _BADGE_SIZE = 13.0, 17.0
+BADGE_OFFSET, BADGE_SIZE = 13.0, 17.0
 """Offset of the mark of a move from the centre of its last cell, and its size."""
-_BADGES = {"??": "blunder", "?": "mistake", "?!": "dubious", "!?": "interesting", "!": "good", "!!": "brilliant"}
-_SHORT = 13.0
+BADGES = {"??": "blunder", "?": "mistake", "?!": "dubious", "!?": "interesting", "!": "good", "!!": "brilliant"}
+ARROW_GAP = 13.0
 """Distance between the tip of an arrow and the centre of its cell."""
 
 
@@ -69,7 +66,7 @@ def sprites(families: Iterable[Rules]) -> Markup:
             '<symbol id="badge-{}" class="badge badge-{}" viewBox="-10 -10 20 20" overflow="visible">'
             '<circle r="9.500"/><text y="5" text-anchor="middle">{}</text></symbol>'
         ).format(name, name, mark)
-        for mark, name in _BADGES.items()
+        for mark, name in BADGES.items()
     ]
     parts += [
         Markup(
@@ -178,8 +175,8 @@ def _pieces(scene: Scene, where: Geometry, start: str) -> Markup:
             continue
         # A stack: the lower piece is to the left and below, so that both stay visible.
         for index, symbol in enumerate(symbols[:2]):
-            right, up = (shift * (1 if index else -1) for shift in _STACK)
-            size, name = CELL * _STACK_SIZE, "piece upper" if index else "piece"
+            right, up = (shift * (1 if index else -1) for shift in STACK_OFFSET)
+            size, name = CELL * STACK_SIZE, "piece upper" if index else "piece"
             drawn.append(_use(start + key(symbol), x + right, y - up, size, name))
     return Markup("").join(drawn)
 
@@ -192,20 +189,20 @@ def _trough(rules: Rules, scene: Scene, where: Geometry) -> Markup:
     for symbol, count in scene.gone.items():
         places = free.get(scene.owners.get(symbol, "first"), [])
         for x, y in places[:count]:
-            drawn.append(_use(start + key(symbol), x, y, CELL * _STACK_SIZE))
+            drawn.append(_use(start + key(symbol), x, y, CELL * STACK_SIZE))
         del places[:count]
     return Markup("").join(drawn)
 
 
 def _badge(scene: Scene, mark: str, where: Geometry) -> Markup:
     """Draw the mark of the move, such as `??`, on its last cell."""
-    if mark not in _BADGES or not scene.trail:
+    if mark not in BADGES or not scene.trail:
         return Markup("")
     x, y = where.places[scene.trail[-1][-1]]
-    return _use(f"badge-{_BADGES[mark]}", x + _BADGE, y - _BADGE, _BADGE_SIZE, "badge")
+    return _use(f"badge-{BADGES[mark]}", x + BADGE_OFFSET, y - BADGE_OFFSET, BADGE_SIZE, "badge")
 
 
-def _form(marks: Mapping[str, Mark], word: str) -> str:
+def form_of(marks: Mapping[str, Mark], word: str) -> str:
     """Return the form of a mark; a ring for a mark that the family does not define."""
     return marks[word].form if word in marks else "ring"
 
@@ -215,7 +212,7 @@ def _marks(rules: Rules, scene: Scene, where: Geometry) -> Markup:
     optional = {mark.name for mark in rules.marks if mark.is_optional}
     for name, words in scene.board.marks.items():
         for word in words:
-            form = _form(known, word)
+            form = form_of(known, word)
             if form != "none":
                 classes = f"mark mark-{re.sub('[^a-z-]', '-', word)}{' optional' if word in optional else ''}"
                 drawn.append(_use(f"mark-{form}", *where.places[name], name=classes))
@@ -236,7 +233,7 @@ def _line(where: Geometry, names: Iterable[str], *, short: float = 0.0) -> str:
 
 def _trail(scene: Scene, where: Geometry) -> Markup:
     return Markup("").join(
-        Markup('<polyline points="{}" marker-end="url(#arrow)"/>').format(_line(where, line, short=_SHORT))
+        Markup('<polyline points="{}" marker-end="url(#arrow)"/>').format(_line(where, line, short=ARROW_GAP))
         for line in scene.trail
         if len(line) > 1
     )
@@ -245,7 +242,7 @@ def _trail(scene: Scene, where: Geometry) -> Markup:
 def arrows(scene: Scene) -> str:
     """Return the points of the arrows of a scene's move, those of different arrows separated by `|`."""
     where = plan(scene.board)
-    return "|".join(_line(where, line, short=_SHORT) for line in scene.trail if len(line) > 1)
+    return "|".join(_line(where, line, short=ARROW_GAP) for line in scene.trail if len(line) > 1)
 
 
 def _lit(scene: Scene, where: Geometry) -> Markup:
@@ -260,8 +257,8 @@ def _ghost(rules: Rules, scene: Scene, where: Geometry) -> Markup:
     if not effect.ejected or len(effect.line) < 2:
         return Markup("")
     (a, b), (x, y) = (where.places[name] for name in effect.line[-2:])
-    place = x + _BEYOND * (x - a), y + _BEYOND * (y - b)
-    return _use(prefix(rules.family) + key(effect.ejected), *place, CELL * _GHOST_SIZE)
+    place = x + BEYOND * (x - a), y + BEYOND * (y - b)
+    return _use(prefix(rules.family) + key(effect.ejected), *place, CELL * GHOST_SIZE)
 
 
 def _polylines(pairs: Iterable[tuple[str, str]], where: Geometry) -> Markup:
@@ -309,63 +306,3 @@ def svg(
         trough=_trough(rules, scene, where),
         badge=_badge(scene, mark, where),
     )
-
-
-def chart(rules: Rules, scene: Scene) -> dict[str, Any]:
-    """Return the data the viewer's script needs to draw a game's scenes: cells, pieces, owners, forms of marks."""
-    board = scene.board
-    where = plan(board)
-    return {
-        "cell": CELL,
-        "stack": list(_STACK),
-        "stackSize": _STACK_SIZE,
-        "stacks": rules.position_setup is None or rules.position_setup.max_pieces > 1,
-        "short": _SHORT,
-        "middle": list(where.middle),
-        "places": {name: [round(x, 1), round(y, 1)] for name, (x, y) in where.places.items()},
-        "hex": where.is_hex,
-        "beyond": _BEYOND,
-        "ghostSize": _GHOST_SIZE,
-        "pieces": {
-            symbol: [prefix(rules.family) + key(symbol), translated(name)]
-            for symbol, name in piece_names(rules).items()
-        },
-        "owners": dict(scene.owners),
-        "slots": {side: [[round(x, 1), round(y, 1)] for x, y in where.slots.get(side, ())] for side in SIDES},
-        "badge": [_BADGE, _BADGE_SIZE],
-        "badges": _BADGES,
-        "optional": [mark.name for mark in rules.marks if mark.is_optional],
-        "rows": [[cell.name for cell in row] for row in rows(board)],
-        "kinds": {cell.name: cell.kind for cell in board.cells if cell.kind != "plain"},
-        "forms": {mark.name: mark.form for mark in rules.marks},
-        "meanings": {mark.name: translated(mark.meaning) for mark in rules.marks},
-        "words": {word: translated(word) for word in _words(rules, board)},
-    }
-
-
-def _words(rules: Rules, board: Board) -> set[str]:
-    """Return the names of marks and of kinds of cells."""
-    return {mark.name for mark in rules.marks} | {cell.kind for cell in board.cells}
-
-
-def described(rules: Rules, scene: Scene, cell: Cell) -> str:
-    """Describe a cell in words: `a1 black marble, can be pushed off`."""
-    names = piece_names(rules)
-    symbols = scene.board.pieces.get(cell.name, "")
-    held = text(" on ").join(translated(names.get(symbol, symbol)) for symbol in reversed(symbols)) or text("empty")
-    kind = "" if cell.kind == "plain" else f" ({translated(cell.kind)})"
-    words = "".join(f", {translated(word)}" for word in scene.board.marks.get(cell.name, ()))
-    return f"{cell.name}{kind} {held}{words}"
-
-
-def legend(rules: Rules, scene: Scene) -> list[tuple[str, str, str, bool]]:
-    """Return (mark, form, meaning, is_optional) of the marks on the board, without those that need no explanation."""
-    known = {mark.name: mark for mark in rules.marks}
-    words = sorted({word for marks in scene.board.marks.values() for word in marks})
-    shown = [word for word in words if word not in known or known[word].meaning]
-    return [
-        (translated(word), _form(known, word), translated(known[word].meaning), known[word].is_optional)
-        if word in known
-        else (word, _form(known, word), word, False)
-        for word in shown
-    ]

@@ -48,7 +48,7 @@ SHOWN_RESULTS = 10
 """Latest results in the head of a bot's page."""
 _OTHER_SPELLING = re.compile(r"([A-Za-z0-9][A-Za-z0-9_-]{0,39})(?:[ @]v?([1-9]\d{0,8}))?", re.ASCII)
 """Other spellings of a bot: capital letters, or with a version, `ada v3` or `ada@3`."""
-_SHOWN = ("by", "family", "versions", "ratings", "opponents", "endings", "changes", "games")
+_PARAMETERS = ("by", "family", "versions", "ratings", "opponents", "endings", "changes", "games")
 """Query parameters of a bot's page: the axis of its plots, and the orders of its tables."""
 
 _BEST_RATING: Column[BotItem] = Column("rating", "Best rating", lambda bot: bot.id, "best_rating")
@@ -87,7 +87,7 @@ async def index(request: web.Request) -> web.Response:
 
 
 @routes.get("/bots/{bot}")
-@allow_parameters(*_SHOWN)
+@allow_parameters(*_PARAMETERS)
 async def show(request: web.Request) -> web.Response:
     """Show a bot: versions, ratings, results. `?by=game` draws plots by game number."""
     if spelling := _OTHER_SPELLING.fullmatch(request.match_info["bot"]):
@@ -99,7 +99,7 @@ async def show(request: web.Request) -> web.Response:
 
 
 @routes.get("/bots/{bot}/v/{number}")
-@allow_parameters(*_SHOWN)
+@allow_parameters(*_PARAMETERS)
 async def version(request: web.Request) -> web.Response:
     """Show one version of a bot."""
     return await _page(request, request.match_info["number"])

@@ -14,6 +14,7 @@ from arena.http.identity import SAFE
 from arena.http.middleware import is_data
 from arena.http.problem import Problem
 from arena.http.request_context import CONTEXT
+from arena.mail import contact_url
 from arena.pages import filters, language
 from referee.errors import did_you_mean, near
 from referee.rules import families
@@ -40,7 +41,7 @@ def page(request: web.Request, problem: Problem) -> web.Response:
     text = environment.get_template("problem.html").render(
         path=request.path,
         contact=settings.contact,
-        contact_url=settings.contact_url,
+        contact_url=contact_url(settings.contact),
         **navigation(request.app),
         request_url=request.rel_url if request.method in SAFE else None,
         family_titles=language.family_titles(),

@@ -1,4 +1,4 @@
-"""Tournaments: the list, and the page of one: progress, standings, crosstable, schedule, settings."""
+"""The page of a tournament: progress, standings, crosstable, schedule, settings."""
 
 from __future__ import annotations
 
@@ -11,29 +11,26 @@ from typing import Any, get_args
 from aiohttp import web
 
 from arena import services
-from arena.documents.columns import TOURNAMENTS, standings
+from arena.documents.columns import standings
 from arena.documents.game import GameItem, GameState
-from arena.documents.schedule import ScheduleItem
 from arena.documents.standings import RulesItem
 from arena.documents.table import Column, Interval, page_columns, text_column
-from arena.documents.tournament import EntryItem, PlanQuery, TournamentItem, TournamentQuery
+from arena.documents.tournament import EntryItem, PlanQuery, TournamentItem
 from arena.http.identity import session_of
 from arena.http.kept_files import crosstable_file
 from arena.pages import crosstable, language
 from arena.pages.drawing.verdict import ChallengeLine, RaceLine, RaceSummary, SprtChart
-from arena.pages.filters import meaning, plain
+from arena.pages.filters import meaning
 from arena.pages.html_table import HtmlTable, choice, number, sorted_table, sorting, won
-from arena.pages.language import marked
 from arena.pages.page import allow_parameters, arena_of, path_number, redirect, render, run
 from arena.pages.query_form import form_names, read_form
-from arena.pages.recurrence import Appointment, calendar, schedule_name, schedule_words
 from arena.pages.routes.game import live_boards, sprites_of
 from arena.pages.routes.steering import Controls
 from arena.pages.score_plot import draw_scores
 from arena.services import Arena
 from arena.services.standings import TournamentView
 from arena.services.standings_cache import TournamentStandings
-from referee.rules import families, load, terminations
+from referee.rules import terminations
 from referee.tournament import preview
 from referee.tournament.document import read as read_settings
 from referee.tournament.formats import format_named
@@ -44,14 +41,9 @@ from referee.tournament.standing import StandingItem
 routes = web.RouteTableDef()
 GAME_STATES: tuple[GameState, ...] = get_args(GameState)
 PAGE = 50
-MAX_RUNNING = 8
-"""Most running tournaments shown before the list."""
 MAX_BOARDS = 6
 """Most running games shown as boards."""
-CALENDAR_DAYS = 14
-MAX_APPOINTMENTS = 100
-"""Most scheduled tournaments in the calendar."""
-_SHOWN = (*form_names(PlanQuery), "sort", "games", "page", "endings", "entries", *crosstable.PARAMETERS, "pairs")
+_PARAMETERS = (*form_names(PlanQuery), "sort", "games", "page", "endings", "entries", *crosstable.PARAMETERS, "pairs")
 """Query parameters of a tournament's page: filters of its games, orders of its tables, block and row of its crosstable,
 whether the tables of all pairs are shown although there are many bots.
 """
@@ -59,17 +51,6 @@ MIN_COMPARED_BOTS = 4
 """Minimum of bots for the comparison of every pair."""
 
 
-_CATCH_UP = {
-    "skip": marked("skipped"),
-    "once": marked("one tournament for all missed times"),
-    "all": marked("one tournament for each missed time"),
-}
-_RECURRING: tuple[Column[ScheduleItem], ...] = (
-    text_column("name", "Name", schedule_name, "schedule", order=lambda row: row.name, is_heading=True),
-    text_column("when", "When", schedule_words, is_sortable=False),
-    text_column("catch_up", "Missed runs", lambda row: _CATCH_UP[row.catch_up], "word", order=lambda row: row.catch_up),
-    text_column("next_fire", "Next", lambda row: row.next_fire, "next_fire"),
-)
 _ENDINGS: tuple[Column[tuple[str, int]], ...] = (
     text_column("name", "Ended by", lambda row: row[0], "ending_link", is_heading=True),
     Column("games", "Games", lambda row: row[1]),
@@ -115,48 +96,6 @@ _SCHEDULE: tuple[Column[GameItem], ...] = (
     Column("winner", "Result", lambda game: game.winner, "result", is_descending_first=False),
     text_column("termination", "Ended by", lambda game: game.termination, "ending_and_detail"),
 )
-
-
-@routes.get("/tournaments")
-@allow_parameters(*form_names(TournamentQuery), "after", "sort", "recurring")
-async def index(request: web.Request) -> web.Response:
-    """List the tournaments that match the query, latest start first; `?after=` continues the list."""
-    arena = arena_of(request)
-    form = read_form(request, TournamentQuery, after=request.query.get("after") or None)
-    at = datetime.now(UTC)
-    page, running, schedules, scheduled = await run(
-        lambda: (
-            services.tournament.page(arena, form.query),
-            () if form.is_filled or form.query.after else _read_running(arena),
-            services.schedule.read_all(arena),
-            services.tournament.page(arena, TournamentQuery(state="scheduled", limit=MAX_APPOINTMENTS)).items,
-        )
-    )
-    fires = services.schedule.coming(schedules, at, CALENDAR_DAYS)
-    appointments = [
-        *(
-            Appointment(tournament.start_time, plain(tournament.name, 60), f"/tournaments/{tournament.id}")
-            for tournament in scheduled
-        ),
-        *(Appointment(fire, schedule_name(schedule), f"/schedules/{schedule.id}") for fire, schedule in fires),
-    ]
-    return render(
-        request,
-        "tournaments.html",
-        tournaments=page,
-        running=running,
-        all_rules={name: load(name) for name in families()},
-        table=sorted_table(request, TOURNAMENTS, page.items),
-        schedules=sorted_table(request, _RECURRING, schedules, parameter="recurring"),
-        calendar=calendar(appointments, at, CALENDAR_DAYS) if appointments else (),
-        now=at,
-        form=form,
-    )
-
-
-def _read_running(arena: Arena) -> Sequence[TournamentItem]:
-    """Return the latest running tournaments, which the page shows before all others."""
-    return services.tournament.page(arena, TournamentQuery(state="running", limit=MAX_RUNNING)).items
 
 
 def _eta(tables: TournamentStandings, at: datetime) -> float | None:
@@ -207,7 +146,7 @@ def _read(arena: Arena, tournament_id: int, request: web.Request) -> dict[str, A
 
 
 @routes.get("/tournaments/{tournament}")
-@allow_parameters(*_SHOWN)
+@allow_parameters(*_PARAMETERS)
 async def show(request: web.Request) -> web.Response:
     """Show a tournament. The one that holds the games of people redirects to `/play`."""
     data = await run(_read, arena_of(request), path_number(request, "tournament", "tournament"), request)

@@ -14,8 +14,9 @@ from aiohttp.test_utils import make_mocked_request
 
 from arena.documents.table import Column
 from arena.http.problem import Problem
-from arena.pages import filters, markdown
+from arena.pages import filters, markdown, times
 from arena.pages.drawing import board, plot
+from arena.pages.drawing.chart import chart, described
 from arena.pages.drawing.geometry import plan
 from arena.pages.drawing.piece_shapes import EMBLEMS, looks
 from arena.pages.drawing.replay import Replays
@@ -69,7 +70,7 @@ def test_every_ply_of_every_family_is_drawn(family: str, variant: str | None) ->
         for use in drawn.iter("use"):
             assert (use.get("href") or "").removeprefix("#") in known
         for cell in scene.board.cells:
-            assert cell.name in board.described(rules, scene, cell)
+            assert cell.name in described(rules, scene, cell)
     counts = [sum(map(len, scene.board.pieces.values())) for scene in scenes.items]
     for before, scene, count in zip(counts, scenes.items[1:], counts[1:], strict=False):
         assert sum(scene.lost.values()) == before - count
@@ -159,7 +160,7 @@ def test_captures_are_told_by_their_method() -> None:
 )
 def test_a_chart_says_whose_each_piece_is_in_this_game(variant: str, attackers: str, defenders: str) -> None:
     ruleset = load("tablut").settle(variant)
-    owners = board.chart(ruleset.rules, Scenes(ruleset).items[0])["owners"]
+    owners = chart(ruleset.rules, Scenes(ruleset).items[0])["owners"]
     assert owners == {"t": attackers, "T": defenders, "K": defenders}
 
 
@@ -326,9 +327,9 @@ def test_foreign_text_is_made_visible() -> None:
     assert filters.url_of_version("zeta v3") == "/bots/zeta/v/3"
     assert filters.points(2.5) == "2½"
     assert filters.points(0.5) == "½"
-    assert filters.clock(3_723_000) == "1:02:03"
-    assert [filters.milliseconds(ms) for ms in (None, 0.0, 0.04, 12.3)] == ["–", "–", "0.0 ms", "12 ms"]
-    assert filters.duration(200) == "3 min 20 s"
+    assert times.clock(3_723_000) == "1:02:03"
+    assert [times.milliseconds(ms) for ms in (None, 0.0, 0.04, 12.3)] == ["–", "–", "0.0 ms", "12 ms"]
+    assert times.duration(200) == "3 min 20 s"
 
 
 def test_sorting_by_links() -> None:

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from arena.documents.table import size_in_words
-from arena.pages import filters, language
-from arena.pages.filters import when
+from arena.pages import filters, language, times
+from arena.pages.times import when
 from referee.tournament.crosstable import CrosstableCell
 
 
@@ -55,9 +55,9 @@ def test_a_probability_is_never_certain() -> None:
 
 
 def test_a_day_is_written_as_the_language_does() -> None:
-    assert filters.written_day("2026-11-30") == "2026-11-30"
+    assert times.written_day("2026-11-30") == "2026-11-30"
     with language.using("fr"):
-        assert [filters.written_day(day) for day in ("2026-11-30", "2026")] == ["30/11/2026", "2026"]
+        assert [times.written_day(day) for day in ("2026-11-30", "2026")] == ["30/11/2026", "2026"]
         assert (
             filters.tournament_name("Games of people: Lines of Action") == "Parties de personnes\u202f: Lignes d’action"
         )
@@ -102,5 +102,5 @@ def test_size_is_written_alike_on_pages_and_terminals(count: int, words: str) ->
 
 
 def test_an_hour_of_the_day_is_in_utc_for_readers_without_scripts() -> None:
-    shown = filters.hour_of_day(3)
+    shown = times.hour_of_day(3)
     assert re.fullmatch(r'<time datetime="\d{4}-\d\d-\d\dT03:00:00\+00:00" data-clock>03:00 UTC</time>', shown)

@@ -20,6 +20,7 @@ from arena.http.problem import as_json
 from arena.http.request_context import CONTEXT
 from arena.pages import language
 from arena.pages.drawing import board
+from arena.pages.drawing.chart import chart, legend
 from arena.pages.drawing.scene import Scene
 from arena.pages.html_table import choice, number
 from arena.pages.page import (
@@ -161,7 +162,7 @@ async def _render(request: web.Request, view: _View, status: int = 200) -> web.R
         left=max(0, (problem.moves or 0) - len(shown) // 2),
         drawing=board.svg(rules, scene, label=label(problem), flip=flip),
         sprites=board.sprites([rules]),
-        legend=board.legend(rules, scene),
+        legend=legend(rules, scene),
         grid=grid(rules, scene),
         piece_key=piece_key(rules),
         solution=await run_use_case(_solution, problem) if view.shows and problem.is_open else None,
@@ -309,9 +310,9 @@ async def scenes(request: web.Request) -> web.Response:
     """Return the scenes of a line, the legal moves at its end, and the cells of the board."""
     problem, _ = await _read(request)
     line = await run_use_case(_followed, problem, request.query.get("line", "")[:_MAX_LINE].split())
-    body = await _scenes(request, line, -1)
-    chart = board.chart(line.study.ruleset.rules, (await _drawn(request, line))[0])
-    response = web.json_response({**body, "chart": chart}, dumps=as_json, headers={"Cache-Control": "no-cache"})
+    cells = chart(line.study.ruleset.rules, (await _drawn(request, line))[0])
+    body = {**await _scenes(request, line, -1), "chart": cells}
+    response = web.json_response(body, dumps=as_json, headers={"Cache-Control": "no-cache"})
     response.enable_compression()
     return response
 

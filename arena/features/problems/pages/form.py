@@ -13,6 +13,7 @@ from arena.features.problems.documents import WinProblemRequest
 from arena.http.identity import session_of
 from arena.pages import language
 from arena.pages.drawing import board
+from arena.pages.drawing.chart import chart
 from arena.pages.page import (
     ANALYSIS_LINES,
     allow_parameters,
@@ -61,7 +62,7 @@ async def _form(
         scene=scene,
         given={**fields, "position": study.start, "options": services.study.options_text(ruleset)},
         counters=getattr(rules.kernel, "COUNTERS", ()),
-        palette=board.chart(rules, scene)["pieces"] if rules.position_setup else {},
+        palette=chart(rules, scene)["pieces"] if rules.position_setup else {},
         variants=[variant.name for variant in rules.variants],
         drawing=board.svg(rules, scene, label=language.text("Position of the problem")),
         sprites=board.sprites([rules]),
