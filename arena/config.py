@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ipaddress
 from pathlib import Path
 from typing import Any, Literal, Self
-from urllib.parse import urlsplit
 
-from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator, model_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -15,8 +13,18 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from arena.events.mqtt.url import BrokerUrl
-from arena.mail import MailServer, is_mail_address
+from arena.mail import is_mail_address
+from arena.setting_types import (
+    BrokerAddress,
+    Contact,
+    ExecutorAddress,
+    License,
+    ListenAddress,
+    MailServerAddress,
+    Networks,
+    Origin,
+    TimeControlText,
+)
 
 PREFIX = "ARENA_"
 
@@ -43,17 +51,17 @@ class Settings(BaseSettings):
     # -- web server ----------------------------------------------------------------------------------------------------
     bind: str = Field("127.0.0.1", description="Address on which the web server listens.")
     port: int = Field(8000, ge=0, le=65535, description="Port on which the web server listens.")
-    public_url: str = Field(
+    public_url: Origin = Field(
         "",
         description="Public address, such as https://arena.example; with https, cookies are marked secure. Feeds and "
         "the site map (/sitemap.xml) need it for absolute addresses.",
     )
-    trusted_proxies: list[str] = Field(
+    trusted_proxies: Networks = Field(
         default_factory=list, description="Addresses and networks of proxies whose X-Forwarded-For header is trusted."
     )
     session_hours: int = Field(24 * 14, ge=1, description="Lifetime of a browser session, in hours.")
 
-    contact: str = Field(
+    contact: Contact = Field(
         "",
         description="How people reach the operator: a mail address, or the address of a page. Pages that send people "
         "to the operator show it, and push services get it. Empty: it is not shown.",
@@ -65,7 +73,7 @@ class Settings(BaseSettings):
         description="Who may create an account: open (every visitor), invite (people with a link of "
         "`arena user invite`), closed (administrators only).",
     )
-    smtp: str = Field(
+    smtp: MailServerAddress = Field(
         "",
         description="Mail server for daily digests and for links to reset a forgotten password: "
         "smtp://USER:PASSWORD@HOST:587, smtps://USER:PASSWORD@HOST:465 or smtp://localhost; it needs public_url and "
@@ -87,7 +95,7 @@ class Settings(BaseSettings):
     )
 
     # -- cluster -------------------------------------------------------------------------------------------------------
-    executor: str = Field(
+    executor: ExecutorAddress = Field(
         "local",
         description="Where games are played: local, local:N (N games at once), dask://HOST:PORT or tls://HOST:PORT.",
     )
@@ -124,7 +132,7 @@ class Settings(BaseSettings):
     )
 
     # -- permanent ladders ---------------------------------------------------------------------------------------------
-    ladder_time_control: str = Field(
+    ladder_time_control: TimeControlText = Field(
         "5+0.1",
         description="Time control of the permanent ladders, which have a low priority. The first checked bot of a "
         "family creates its ladder, and every later one joins it. Empty: no ladders are created.",
@@ -148,7 +156,7 @@ class Settings(BaseSettings):
 
     # -- coordinator and broker ----------------------------------------------------------------------------------------
     referee: bool = Field(True, description="Let `arena serve` also schedule, play and record games.")
-    mqtt: str = Field(
+    mqtt: BrokerAddress = Field(
         "",
         description="MQTT broker for events between processes: mqtt://HOST:1883, mqtts://USER:PASSWORD@HOST:8883, or "
         "embedded (a broker in this process, for development); empty: no broker.",
@@ -196,7 +204,7 @@ class Settings(BaseSettings):
     # -- dumps ---------------------------------------------------------------------------------------------------------
     dumps: bool = Field(True, description="Write all finished games into dumps, one file per month.")
     dump_hour_utc: int = Field(3, ge=0, le=23, description="Hour of the day (UTC) from which dumps are written.")
-    dump_license: str = Field(
+    dump_license: License = Field(
         "CC0-1.0", min_length=1, max_length=200, description="License named in the first line of every dump."
     )
     dump_folder: str = Field("", description="Folder of the dumps, served at /dumps; empty: dumps in the data folder.")
@@ -228,7 +236,7 @@ class Settings(BaseSettings):
     )
 
     # -- remote bots ---------------------------------------------------------------------------------------------------
-    remote_bind: str = Field(
+    remote_bind: ListenAddress = Field(
         "",
         description="Address where `arena referee` accepts remote bots that its web processes relay: PORT (on "
         "127.0.0.1) or HOST:PORT; empty: none.",
@@ -257,11 +265,11 @@ class Settings(BaseSettings):
     max_remote_games: int = Field(16, ge=1, le=64, description="Limit on games at once per remote bot.")
 
     # -- monitoring ----------------------------------------------------------------------------------------------------
-    metrics: str = Field(
+    metrics: ListenAddress = Field(
         "",
         description="Address where `arena referee` serves its metrics: PORT (on 127.0.0.1) or HOST:PORT; empty: none.",
     )
-    metrics_from: list[str] = Field(
+    metrics_from: Networks = Field(
         default_factory=list,
         description="Addresses and networks that may read /metrics of the web server without an admin's token.",
     )
@@ -311,80 +319,6 @@ class Settings(BaseSettings):
     def _expand(cls, path: Path) -> Path:
         return path.expanduser()
 
-    @field_validator("public_url")
-    @classmethod
-    def _checked_origin(cls, url: str) -> str:
-        if url and not _is_web_address(url):
-            raise ValueError("write an address such as https://arena.example")
-        return url.rstrip("/")
-
-    @field_validator("contact")
-    @classmethod
-    def _checked_contact(cls, text: str) -> str:
-        if text and not (is_mail_address(text) or _is_web_address(text)):
-            raise ValueError(
-                "write a mail address such as help@arena.example, or a page such as https://arena.example/help"
-            )
-        return text
-
-    @field_validator("dump_license")
-    @classmethod
-    def _checked_line(cls, text: str) -> str:
-        if not text.isprintable():
-            raise ValueError("write one line, such as CC0-1.0 or CC-BY-4.0")
-        return text
-
-    @field_validator("trusted_proxies", "metrics_from")
-    @classmethod
-    def _checked_networks(cls, texts: list[str]) -> list[str]:
-        for text in texts:
-            try:
-                ipaddress.ip_network(text, strict=False)
-            except ValueError:
-                raise ValueError(
-                    f"{text!r} is not a valid address or network; write 192.0.2.1 or 192.0.2.0/24"
-                ) from None
-        return texts
-
-    @field_validator("metrics", "remote_bind")
-    @classmethod
-    def _checked_address(cls, text: str) -> str:
-        port = text.rpartition(":")[2]
-        if text and not (port.isascii() and port.isdecimal() and int(port) <= 65535):
-            raise ValueError("write PORT or HOST:PORT")
-        return text
-
-    @field_validator("ladder_time_control")
-    @classmethod
-    def _checked_time_control(cls, text: str) -> str:
-        from referee.game.spec import read_time_control
-        from referee.rules.core import ParseError
-
-        try:
-            if text:
-                read_time_control(text)
-        except ParseError as error:
-            raise ValueError(str(error)) from None
-        return text
-
-    @field_validator("mqtt", "smtp")
-    @classmethod
-    def _checked_server(cls, text: str, info: ValidationInfo) -> str:
-        if text:
-            {"mqtt": BrokerUrl.read, "smtp": MailServer.read}[str(info.field_name)](text)
-        return text
-
-    @field_validator("executor")
-    @classmethod
-    def _checked_executor(cls, text: str) -> str:
-        kind, _, rest = text.partition(":")
-        host, _, port = rest.removeprefix("//").rpartition(":")
-        if kind in ("dask", "tls") and rest.startswith("//") and host and port.isascii() and port.isdecimal():
-            return text
-        if kind == "local" and (not rest or (rest.isascii() and rest.isdecimal() and 0 < int(rest) <= 4096)):
-            return text
-        raise ValueError("write local, local:N, dask://HOST:PORT or tls://HOST:PORT")
-
     @model_validator(mode="after")
     def _has_address_for_workers(self) -> Self:
         if self.worker_bundles == "arena" and not self.public_url:
@@ -407,11 +341,6 @@ class Settings(BaseSettings):
         return self.database or f"sqlite:///{(self.data / 'arena.sqlite3').resolve()}"
 
     @property
-    def contact_url(self) -> str:
-        """Address that a link to the operator leads to; empty without a contact."""
-        return f"mailto:{self.contact}" if is_mail_address(self.contact) else self.contact
-
-    @property
     def is_clustered(self) -> bool:
         """True if workers of a cluster play the games."""
         return not self.executor.startswith("local")
@@ -432,32 +361,9 @@ class Settings(BaseSettings):
         return Path(self.backups).expanduser() if self.backups else self.data / "backups"
 
     @property
-    def dumps_folder(self) -> Path:
-        """Folder of the monthly files that `/dumps` serves."""
-        return Path(self.dump_folder).expanduser() if self.dump_folder else self.data / "dumps"
-
-    @property
-    def metrics_address(self) -> tuple[str, int] | None:
-        """Host and port of the metrics of `arena referee`; None if disabled."""
-        return _address(self.metrics)
-
-    @property
-    def remote_address(self) -> tuple[str, int] | None:
-        """Host and port where relayed remote bots are accepted; None if disabled."""
-        return _address(self.remote_bind)
-
-    @property
     def named_file(self) -> Path | None:
         """The settings file that the command line or the environment named."""
         return self._named_file
-
-    @property
-    def local_url(self) -> str:
-        """Address of the server on this machine."""
-        # Not every system can open the address of all interfaces in a browser.
-        every = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - translated, not bound
-        host = every.get(self.bind, self.bind)
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
     @property
     def guest_slots(self) -> int:
@@ -492,12 +398,3 @@ class Settings(BaseSettings):
         settings = cls(**{**given, "__file__": table})
         settings._named_file = named_file
         return settings
-
-
-def _is_web_address(text: str) -> bool:
-    return urlsplit(text).scheme in ("http", "https") and bool(urlsplit(text).hostname)
-
-
-def _address(text: str) -> tuple[str, int] | None:
-    host, _, port = text.rpartition(":")
-    return (host.strip("[]") or "127.0.0.1", int(port)) if text else None

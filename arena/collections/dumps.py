@@ -209,7 +209,8 @@ class Dumps:
     @classmethod
     def of(cls, settings: Settings) -> Dumps:
         """Return the dumps of a server."""
-        return cls(settings.dumps_folder, licence=settings.dump_license, source=settings.public_url)
+        folder = Path(settings.dump_folder).expanduser() if settings.dump_folder else settings.data / "dumps"
+        return cls(folder, licence=settings.dump_license, source=settings.public_url)
 
     @property
     def licence(self) -> str:

@@ -15,12 +15,21 @@ from arena.cli.terminal.fields import option
 from arena.cli.terminal.printer import Output, Printer
 
 if TYPE_CHECKING:
+    from arena.config import Settings
     from arena.services.arena import Arena
 
 
 @dataclass(frozen=True, kw_only=True)
 class InitArguments(DatabaseArguments, Output):
     admin: str = option("name of the first administrator", metavar="NAME", default="admin")
+
+
+def _local_url(settings: Settings) -> str:
+    """Return the address of the server on this machine."""
+    # Not every system can open the address of all interfaces in a browser.
+    every = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - translated, not bound
+    host = every.get(settings.bind, settings.bind)
+    return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
 
 
 def run(arguments: InitArguments) -> int:
@@ -48,7 +57,7 @@ def run(arguments: InitArguments) -> int:
 
     options = options_of(settings)
     # Without --server a login goes to the server of the latest login; port 0 is chosen by `arena serve`.
-    server = f" --server {settings.local_url}" if settings.port else " --server URL"
+    server = f" --server {_local_url(settings)}" if settings.port else " --server URL"
 
     def show() -> None:
         output.note(

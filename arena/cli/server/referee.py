@@ -213,14 +213,16 @@ async def _door(settings: Settings, store: Store, bus: EventBus, metrics: Metric
     """Admit remote bots through the web processes, if that is configured."""
     from arena.app import build_door, context_of
     from arena.http.server import Runner
+    from arena.setting_types import host_and_port
 
-    if settings.remote_address is None:
+    address = host_and_port(settings.remote_bind)
+    if address is None:
         yield
         return
     context = context_of(store, settings, bus, metrics)
     runner = Runner(build_door(context), shutdown_timeout=1)
     await runner.setup()
-    host, port = settings.remote_address
+    host, port = address
     try:
         async with context.host(lobby):
             try:
@@ -239,11 +241,13 @@ async def _door(settings: Settings, store: Store, bus: EventBus, metrics: Metric
 def _offered(settings: Settings, metrics: Metrics) -> Iterator[None]:
     """Serve metrics over HTTP, if that is configured."""
     from arena.metrics import offered
+    from arena.setting_types import host_and_port
 
-    if settings.metrics_address is None:
+    address = host_and_port(settings.metrics)
+    if address is None:
         yield
         return
-    host, port = settings.metrics_address
+    host, port = address
     with contextlib.ExitStack() as stack:
         try:
             port = stack.enter_context(offered(metrics.registry, host, port))
