@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic.fields import FieldInfo
 from pydantic_settings import SettingsError
 
 from arena.config import PREFIX, Settings
@@ -86,10 +85,7 @@ def template() -> str:
     """Return a commented `arena.toml` with every setting at its default."""
     parts = [f"# Settings of the arena. Each can also be set as {PREFIX}NAME in the environment, which wins.\n"]
     for name, field in Settings.model_fields.items():
-        parts.append(f"# {field.description}\n# {name} = {_toml(field)}\n")
+        # Every default is written alike in JSON and in TOML.
+        default = json.dumps(field.get_default(call_default_factory=True), default=str)
+        parts.append(f"# {field.description}\n# {name} = {default}\n")
     return "\n".join(parts)
-
-
-def _toml(field: FieldInfo) -> str:
-    # Every default is written alike in JSON and in TOML.
-    return json.dumps(field.get_default(call_default_factory=True), default=str)

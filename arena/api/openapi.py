@@ -156,7 +156,7 @@ def _operation(route: Route, schemas: _Schemas, definitions: Mapping[str, Any]) 
         "operationId": route.name,
         "tags": [route.tag],
         "summary": route.summary,
-        "description": route.description + _runnable(route),
+        "description": route.description + f"\n\n    {curl(route)}\n",
         "parameters": [*_path_parameters(route), *_query_parameters(route, schemas, definitions)],
         "responses": _responses(route, schemas),
     }
@@ -198,10 +198,6 @@ def curl(route: Route) -> str:
     address, _, rest = target.partition(" ")
     words.append(f'"$ARENA_SERVER{address}"' + (f" {rest}" if rest else ""))
     return " ".join(words)
-
-
-def _runnable(route: Route) -> str:
-    return f"\n\n    {curl(route)}\n"
 
 
 def _path_parameters(route: Route) -> list[dict[str, Any]]:

@@ -72,7 +72,7 @@ async def kept_file(request: web.Request, cost: float, make: Callable[..., bytes
 
     Raises Problem (429, 503).
     """
-    files, key = request.app[KEPT_FILES], _key_of(make, *args)
+    files, key = request.app[KEPT_FILES], hashlib.sha256(pickle.dumps((make, args))).hexdigest()
     if cost and not files.has(key):
         await charge(request, cost)
     return await files.get(key, address_key(request), make, *args)
@@ -88,11 +88,6 @@ async def crosstable_file(request: web.Request, table: TournamentStandings, make
         return await asyncio.to_thread(make, store, table)
     cost = games / standings.GAMES_PER_TOKEN
     return await kept_file(request, cost, standings.make_apart, make, store.url, table.tournament.id, table.state)
-
-
-def _key_of(make: Callable[..., bytes], *args: object) -> str:
-    """Return the key of what a function makes from these arguments."""
-    return hashlib.sha256(pickle.dumps((make, args))).hexdigest()
 
 
 def _call_last(make: Callable[..., bytes], *args: object) -> bytes:

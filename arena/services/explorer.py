@@ -187,7 +187,8 @@ def make_from_games(
             if depth < criteria.plies:
                 following += [(*line, move.move) for move in explored.moves if _known(move) >= criteria.games]
             elif _is_level(explored, criteria):
-                known[explored.key] = BookLine(_opening(explored, line, query), None, describe_evidence(explored))
+                opening = Opening(explored.variant, moves=line, position=query.position or None)
+                known[explored.key] = BookLine(opening, None, describe_evidence(explored))
         front = following
     # In a fixed order, so that only the seed decides what is drawn from them.
     lines = sorted(known.values(), key=lambda line: line.opening.moves)
@@ -197,10 +198,6 @@ def make_from_games(
             f"{criteria.balance:g} of an even score; lower --count or --games, or raise --balance"
         )
     return sorted(random.Random(seed).sample(lines, count), key=lambda line: line.opening.moves)
-
-
-def _opening(found: ExplorerResponse, line: tuple[str, ...], query: ExplorerQuery) -> Opening:
-    return Opening(found.variant, moves=line, position=query.position or None)
 
 
 def _known(figures: PlayedFigures) -> int:

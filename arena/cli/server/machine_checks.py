@@ -22,7 +22,7 @@ from referee.machine.cores import usable_cores
 from referee.machine.warmup import is_cold
 from referee.rules import families
 from referee.rules.cache import cache_root, is_writable
-from referee.sandbox import LEVELS, Assessment, assess, open_sandbox, refusal
+from referee.sandbox import LEVELS, assess, open_sandbox, refusal
 from referee.sandbox.cgroup import CgroupParent, find_cgroup_parent, remedy
 from referee.sandbox.kernel_memory import bound_bytes
 
@@ -58,11 +58,7 @@ def sandbox() -> Diagnosis:
     below = [level for level in LEVELS[LEVELS.index(name) + 1 :] if assess(level).works]
     why = "".join(f"; not {level.name}: {level.reason}" for level in above)
     also = f"; also {', '.join(below)}" if below else ""
-    return Diagnosis("sandbox", _state_of(above), f"{name}{why}{also}", above[0].fix if above else "")
-
-
-def _state_of(above: list[Assessment]) -> State:
-    return "weak" if above else "ok"
+    return Diagnosis("sandbox", "weak" if above else "ok", f"{name}{why}{also}", above[0].fix if above else "")
 
 
 def uploads() -> Diagnosis:

@@ -11,7 +11,7 @@ import json
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -87,7 +87,8 @@ def run(
                 left = (time.monotonic() - began) / number * (len(missing) - number)
                 report_progress(AtlasProgress(done + number, len(batches), (done + number) * plan.games, left))
         known = read_games(folder)
-    _put_in_order(folder, [{"key": batch.key, "games": known[batch.key]} for batch in batches])
+    lines = [json.dumps({"key": batch.key, "games": known[batch.key]}, separators=(",", ":")) for batch in batches]
+    replace_file(folder / GAMES, "".join(f"{line}\n" for line in lines))
 
 
 def read_games(folder: Path) -> dict[str, list[Any]]:
@@ -121,10 +122,6 @@ def _claim(plan: AtlasPlan, folder: Path) -> None:
             raise RunError(f"{folder} holds the games of another plan", hint="choose another folder with --out")
         return
     replace_file(folder / PLAN, plan.model_dump_json(indent=1) + "\n")
-
-
-def _put_in_order(folder: Path, lines: Sequence[Mapping[str, Any]]) -> None:
-    replace_file(folder / GAMES, "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
 
 
 def _task(plan: AtlasPlan, batch: AtlasBatch) -> str:

@@ -41,25 +41,31 @@ _MEASURES: tuple[Column[tuple[str, Mapping[str, float]]], ...] = (
 )
 
 
+def _read_schemas(arguments: TrainArguments) -> list[dict[str, Any]]:
+    """Return the schemas of the folders. Raises CommandError if they hold positions of different rules."""
+    from arena.features.laboratory.positions import read_schema
+
+    schemas = [read_schema(folder) for folder in arguments.data]
+    rules = {json.dumps([schema["family"], schema["variant"], schema["options"]], sort_keys=True) for schema in schemas}
+    if len(rules) != 1 or schemas[0]["family"] != arguments.family:
+        raise CommandError(
+            f"the folders hold positions of several variants, or not of {arguments.family}; give folders of one variant"
+        )
+    return schemas
+
+
 def run(arguments: TrainArguments) -> int:
     """Fit the weights, write them, and print their quality."""
     import numpy as np
 
     from arena.features.laboratory.fit import BASIS, fit, read_features
-    from arena.features.laboratory.positions import SCHEMA, Positions, read_positions, read_schema, sha256_of
+    from arena.features.laboratory.positions import SCHEMA, Positions, read_positions, sha256_of
     from referee.machine import source
     from referee.rules import load
 
     if not (0 <= arguments.result_weight <= 1 and 0 < arguments.validation_split < 1 and arguments.l2 > 0):
         raise CommandError("expected --lambda from 0 to 1, --validation-split between 0 and 1, --l2 above 0")
-    schemas = [read_schema(folder) for folder in arguments.data]
-    rules_of = {
-        json.dumps([schema["family"], schema["variant"], schema["options"]], sort_keys=True) for schema in schemas
-    }
-    if len(rules_of) != 1 or schemas[0]["family"] != arguments.family:
-        raise CommandError(
-            f"the folders hold positions of several variants, or not of {arguments.family}; give folders of one variant"
-        )
+    schemas = _read_schemas(arguments)
     ruleset = load(arguments.family).settle(schemas[0]["variant"], schemas[0]["options"])
     parts = [read_positions(folder) for folder in arguments.data]
     games = np.concatenate([part.game.astype(np.int64) + (number << 32) for number, part in enumerate(parts)])
