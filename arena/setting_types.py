@@ -1,4 +1,4 @@
-"""Types of settings: texts that are validated when the settings are read, so that no mistake shows up hours later."""
+"""Types of settings, validated when they are read, so that no mistake shows up hours later."""
 
 from __future__ import annotations
 
