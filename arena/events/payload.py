@@ -1,4 +1,4 @@
-"""What the payloads of events are made of: texts and numbers with their bounds, the plies of a game, the workers.
+"""Parts of the payloads of events: texts and numbers with their bounds, the plies of a game, the workers.
 
 Another process wrote them, so none may be longer than what is kept in memory and shown.
 """

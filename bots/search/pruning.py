@@ -1,4 +1,4 @@
-"""What an alpha-beta search leaves out: futility pruning, razoring, late move reductions.
+"""Pruning of an alpha-beta search: futility pruning, razoring, late move reductions.
 
 Loaded once per family (see `bots.search`). The search features of the weights (`bots.search.net`) switch each of them
 on; the unit of their margins is the typical error of a static score.
