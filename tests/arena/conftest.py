@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from arena.store.base import engine
 from arena.store.people import login_attempts as guesses
 from tests.arena import offloaded, postgres
 from tests.arena.field import Field
+from tests.arena.pages.stage import make_template
 
 Opener = Callable[[str], Store]
 
@@ -114,6 +116,18 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
     store.close()
     return folder / "arena.sqlite3"
+
+
+@pytest.fixture(scope="session")
+def filled_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with something for every page, which takes seconds to fill: the first worker does it for all."""
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    with open(folder / "filled.lock", "a", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "filled").exists():
+            make_template(folder / "filled")
+    return folder / "filled"
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from arena.cli.terminal.run import run
 from arena.store import Store
 from referee.rules import families, load
 from tests.arena.api.server import Server, settings_in
-from tests.arena.pages.stage import Stage, fill
+from tests.arena.pages.stage import Stage, restore
 from tests.test_site import parsers
 
 SAMPLES = {"random": "bots.samples.random_mover", "greedy": "bots.samples.greedy"}
@@ -68,9 +68,8 @@ PLAIN = Look(80, {"NO_COLOR": "1"})
 class Place:
     """A server, and its data folder."""
 
-    def __init__(self, folder: Path, template: Path) -> None:
-        shutil.copy(template, folder / "arena.sqlite3")
-        self.folder, self.store = folder, Store.in_folder(folder)
+    def __init__(self, folder: Path, store: Store) -> None:
+        self.folder, self.store = folder, store
         self.store.samples.ensure(SAMPLES, {name: [load(name).variants[0].name] for name in families()})
         self.server = Server(self.store, settings_in(folder))
         self.server.unlimited()
@@ -136,7 +135,9 @@ class Place:
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Place]:
-    place = Place(tmp_path_factory.mktemp("empty"), sqlite_template)
+    folder = tmp_path_factory.mktemp("empty")
+    shutil.copy(sqlite_template, folder / "arena.sqlite3")
+    place = Place(folder, Store.in_folder(folder))
     place.store.users.add("zoe", "author", None)
     place.token = place.server.person("yan", "admin")
     yield place
@@ -144,9 +145,11 @@ def empty(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> It
 
 
 @pytest.fixture(scope="module")
-def rich(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Place]:
-    place = Place(tmp_path_factory.mktemp("rich"), sqlite_template)
-    place.stage = fill(place.store)
+def rich(tmp_path_factory: pytest.TempPathFactory, filled_template: Path) -> Iterator[Place]:
+    folder = tmp_path_factory.mktemp("rich")
+    stage = restore(filled_template, folder)
+    place = Place(folder, stage.store)
+    place.stage = stage
     place.token = place.server.person("yan", "admin")
     yield place
     place.close()

@@ -21,7 +21,7 @@ from arena.cli.terminal.table import Table
 from arena.documents.table import Column
 from tests.arena.cli.place import Look, Place, command_of, commands, empty, lines_of, rich
 from tests.arena.cli.printed import fault_of, printed
-from tests.conftest import INTERPRETED
+from tests.conftest import EFFORT, INTERPRETED
 
 __all__ = ["empty", "rich"]
 
@@ -32,7 +32,9 @@ LOOKS = {
     "dark-120": Look(120, {"COLORFGBG": "15;0"}),
     "no-colour-80": Look(80, {"NO_COLOR": "1"}),
 }
-"""Of these an empty arena has the first three, and a command that takes seconds the first."""
+"""Of these an empty arena has the first, as has a command that takes seconds, and a rich one the first three. What
+colours there are is one decision for all commands: the others are looked at where a board is shown, and by a release.
+"""
 DONE, NOT_FOUND = Exit.DONE, Exit.NOT_FOUND
 
 
@@ -296,7 +298,8 @@ def test_command_is_legible_on_every_terminal(
     wanted = case.code if arena == "rich" or case.empty is None else case.empty
     for name, value in INTERPRETED.items():
         monkeypatch.setenv(name, value)
-    for name, look in itertools.islice(LOOKS.items(), 1 if case.slow else 3 if arena == "empty" else None):
+    count = 1 if case.slow or arena == "empty" else 3 if EFFORT == 1 else None
+    for name, look in itertools.islice(LOOKS.items(), count):
         number = next(NUMBERS)
         for line in case.before:
             assert place.run(filled(line, place, home, number)) == DONE
@@ -336,9 +339,10 @@ def test_command_for_a_folder_of_no_arena_names_the_one_that_makes_it(
     assert not nowhere.exists()
 
 
-@pytest.mark.parametrize("look", ["light-80", "no-colour-80"])
+@pytest.mark.parametrize("look", ["light-80", "dark-120", "no-colour-80"])
 def test_rows_of_a_board_are_not_broken(rich: Place, home: Path, look: str) -> None:
     _, shown = rich.screen(f"replay {home}/game.json", LOOKS[look])
+    check(Case("replay"), LOOKS[look], shown, ())
     lines = lines_of(shown)
     rows = [line for line in lines if re.fullmatch(r"[1-8]  (?:[.bw] ){7}[.bw]", line.rstrip())]
     assert len(rows) == 8, shown

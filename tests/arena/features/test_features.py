@@ -32,16 +32,14 @@ from tests.arena.api.server import Server
 from tests.arena.coordinator.stage import Dice
 from tests.arena.pages.addresses import filled, patterns
 from tests.arena.pages.conftest import Site
-from tests.arena.pages.stage import Stage, fill
+from tests.arena.pages.stage import Stage, restore
 from tests.program import finished
 
 NAMES = [one.name for one in feature.installed() if one.module.startswith(feature.BUILT_IN)]
-CHOICES = {
-    "none": [ALL],
-    **{f"only {name}": [other for other in NAMES if other != name] for name in NAMES},
-    "all": [],
-}
-"""What is disabled, by what remains."""
+CHOICES = {"none": [ALL], "only problems": [name for name in NAMES if name != "problems"]}
+"""What is disabled, by what remains: the seam is one for all features, of which none imports another. All other tests
+see an arena with all of them.
+"""
 OF_FEATURES = {"atlas": r"/\w+/starts", "problems": r"(/\w+)?/problems"}
 """Addresses of the pages of features."""
 
@@ -51,11 +49,12 @@ def off(name: str, disabled: Sequence[str]) -> bool:
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Stage]]:
+def stage(tmp_path_factory: pytest.TempPathFactory, filled_template: Path) -> Iterator[tuple[Path, Stage]]:
     """A folder with a database that has something for every page."""
     folder = tmp_path_factory.mktemp("features")
-    with closing(Store.in_folder(folder)) as store:
-        yield folder, fill(store)
+    stage = restore(filled_template, folder)
+    with closing(stage.store):
+        yield folder, stage
 
 
 def settings_of(folder: Path, disabled: Sequence[str]) -> Settings:

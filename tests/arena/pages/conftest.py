@@ -17,7 +17,7 @@ import pytest
 
 from arena.store import Store
 from tests.arena.api.server import Server, settings_in
-from tests.arena.pages.stage import Stage, fill
+from tests.arena.pages.stage import Stage, restore
 from tests.bare import is_bare
 
 CHROMIUM = "/usr/bin/chromium"
@@ -74,16 +74,15 @@ class Witness:
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def site(tmp_path_factory: pytest.TempPathFactory, filled_template: Path) -> Iterator[Site]:
     """One server for all read-only tests."""
     folder = tmp_path_factory.mktemp("site")
-    store = Store.in_folder(folder)
-    stage = fill(store)
-    server = Server(store, settings_in(folder))
+    stage = restore(filled_template, folder)
+    server = Server(stage.store, settings_in(folder))
     server.unlimited()
     yield Site(server, stage)
     server.close()
-    store.close()
+    stage.store.close()
 
 
 @pytest.fixture(scope="module")

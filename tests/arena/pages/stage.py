@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 import random
+import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import select, update
@@ -135,6 +138,26 @@ def _import(store: Store, user: int) -> None:
     """Add an import that has failed: the one with the number 1."""
     row = StoredImport(source=HOSTILE[:80], family="loa", variant="standard", lines=1, created_by=user)
     store.imports.fail(store.imports.add(row, HOSTILE), HOSTILE)
+
+
+def make_template(folder: Path) -> None:
+    """Keep a filled database in a new folder, with what `restore` needs to know of it."""
+    draft = folder.with_name(f"{folder.name}-draft")
+    draft.mkdir()
+    store = Store.in_folder(draft)
+    stage = fill(store)
+    with store.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.close()
+    known = {field.name: getattr(stage, field.name) for field in fields(stage) if field.name != "store"}
+    (draft / "stage.pickle").write_bytes(pickle.dumps(known))
+    draft.rename(folder)
+
+
+def restore(template: Path, folder: Path) -> Stage:
+    """Open a copy of a filled database in a folder."""
+    shutil.copy(template / "arena.sqlite3", folder)
+    return Stage(Store.in_folder(folder), **pickle.loads((template / "stage.pickle").read_bytes()))
 
 
 def fill(store: Store, *, plies: int = 60, has_odd_names: bool = True) -> Stage:
