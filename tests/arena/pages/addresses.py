@@ -100,13 +100,13 @@ def pages(site: Site) -> list[str]:
 
 
 def kinds(site: Site) -> list[str]:
-    """Return one page of each kind, and those with boards for every family."""
+    """Return one page of each kind, and those with boards of squares and of hexagons."""
     known = pages(site)
     every = [filled(site, pattern) for pattern in patterns(site)]
     firsts = [next((address for address in some if address in known), "") for some in every]
     led_to = [address for address in known if not any(address in some for some in every)]
-    games = [*site.stage.finished.values(), site.stage.running["loa"].id]
-    boards = [*(f"/games/{game}" for game in games), *(f"/{family}" for family in families())]
+    games = [site.stage.finished["loa"], site.stage.finished["pijersi"], site.stage.running["loa"].id]
+    boards = [*(f"/games/{game}" for game in games), "/loa", "/pijersi"]
     return [address for address in dict.fromkeys([*firsts, *led_to, *boards]) if address in known]
 
 

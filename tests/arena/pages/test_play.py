@@ -19,8 +19,8 @@ from arena.coordinator.human_games import HumanGames
 from arena.coordinator.leadership import LEASE
 from arena.documents.human_game import OpponentItem
 from arena.store import Store
-from referee.rules import families, load
-from referee.rules.move_input import LegalMove, legal_moves, ways_of
+from referee.rules import load
+from referee.rules.move_input import LegalMove, legal_moves
 from referee.rules.position import Position
 from tests.arena.api.server import Server, settings_in
 from tests.arena.coordinator.humans import InstantBot, OfferingBot
@@ -31,15 +31,6 @@ from tests.conftest import EFFORT
 
 WON = (("a1", "a2"), ("a2", "b3", "d2"), ("d2", "f1", "g1"))
 """A game that White wins in Pijersi against a bot that plays its first legal move."""
-
-
-GAMES = {
-    "abalone": ("fujiyama", "a2b2 c2b2 a2b2 c2b2 a2b2 c2b2 g6h7 h6h7 h7h8 b5c5 a2a4b3 b3b2"),
-    "baroque": ("standard", "f2f4 g1a7 a7a3 a3a8 a8a6 a6a8 a8a5 a5a8 a2a6 f4a4 d2d8 d1d7"),
-    "loa": ("standard", "d1f3 f1f4 b1d3 b8e5 e1e4 g8e6 f8e7 g1g2"),
-    "tablut": ("bell", "a6d6 f9f6 f1f4 f6f5 i6e6 d1d4 f4e4 b5d5"),
-}
-"""Games that the first side wins in the other families against a bot that plays its first legal move."""
 
 
 @pytest.fixture
@@ -128,40 +119,10 @@ def test_a_game_by_mouse_goes_on_after_a_restart(browser: Any, store: Store, tmp
         assert store.games.record(game).moves[0] == "a1a2"
 
 
-@pytest.mark.parametrize("family", GAMES)
-def test_a_game_of_every_other_family_by_mouse(family: str, browser: Any, store: Store, tmp_path: Path) -> None:
-    variant, line = GAMES[family]
-    rules = load(family)
-    store.samples.ensure({"first": "bots.first"}, {family: [start.name for start in rules.variants]})
-    with window(browser) as page:
-        at, plies = Position.start(rules.settle(variant)), 0
-        with open_server(store, tmp_path) as server:
-            page.goto(f"{server.url}/play?family={family}")
-            place = page.locator("select[name=variant]")
-            place.evaluate("(place, name) => { place.options[place.selectedIndex].value = name; }", variant)
-            page.click("text=Play now")
-            chart = server.get(f"/{family}/board/scenes.json").json["chart"]
-            for move in line.split():
-                page.wait_for_selector(".hit", state="attached")
-                assert page.inner_text("#last") == str(plies)
-                code = at.read(move)
-                for cell in ways_of(at, code, at.board)[0]:
-                    page.mouse.click(*place_of(page, chart, cell))
-                at, plies = at.play(code), plies + 1
-                if at.outcome is None:
-                    at, plies = at.play(at.texts[0]), plies + 1
-                reads(page, "#last", str(plies))
-            reads(page, "#connection", "Game over.")
-            game = page.url.rsplit("/", 1)[1]
-        assert at.outcome is not None
-        record = store.games.record(game)
-        assert (record.winner, record.termination) == ("first", at.outcome.reason)
-
-
 @pytest.mark.parametrize(
     ("family", "has_touch"),
-    # By mouse, whole games are played above.
-    [*((family, True) for family in families()), ("abalone", False), ("pijersi", False)],
+    # Single cells, cells with a choice between stacks, rows of cells: the page knows no families, only ways of moves.
+    [("loa", True), ("pijersi", True), ("abalone", False)],
 )
 def test_a_walk_enters_every_kind_of_move_without_a_needless_question(
     family: str, has_touch: bool, browser: Any, store: Store, tmp_path: Path
@@ -231,14 +192,12 @@ def _is_whole_beside_the_board(page: Any, choice: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("rear", "aim", "move"),
+    ("rear", "aim", "move", "is_dragged"),
     [
-        pytest.param("b2", "d4", "b2c3", id="the cell ahead of the row"),
-        pytest.param("b2", "c3", "b2c3", id="the next marble"),
-        pytest.param("a2", "c4", "a2b3", id="the front marble"),
+        pytest.param("b2", "c3", "b2c3", False, id="clicked on the next marble"),
+        pytest.param("a2", "c4", "a2b3", True, id="dragged to the front marble"),
     ],
 )
-@pytest.mark.parametrize("is_dragged", [False, True], ids=["clicked", "dragged"])
 def test_a_row_of_marbles_is_aimed_at_from_its_rear(
     rear: str, aim: str, move: str, is_dragged: bool, browser: Any, store: Store, tmp_path: Path
 ) -> None:
@@ -253,10 +212,9 @@ def test_a_row_of_marbles_is_aimed_at_from_its_rear(
             page.mouse.down()
             page.mouse.move(*place_of(page, chart, aim), steps=4)
             page.mouse.up()
-        else:
+        else:  # two marbles may also move sideways
             page.mouse.click(*place_of(page, chart, rear))
             page.mouse.click(*place_of(page, chart, aim))
-        if not is_dragged and aim == "c3":  # two marbles may also move sideways
             page.click(f"#entry button.main:has-text('{move}')")
         reads(page, "#last", "2")
         assert page.inner_text("#moves tr:first-child td:nth-child(2)").startswith(move)
@@ -421,15 +379,9 @@ COVERED = """() => [...document.querySelectorAll("main :is(button, a, input, sum
 """The controls that lie below the bar of the board after they were scrolled to."""
 
 
-@pytest.mark.parametrize("family", families()[:: 1 if EFFORT > 1 else len(families()) - 1])
-def test_the_bar_of_a_game_covers_no_control_on_a_phone(
-    family: str, browser: Any, store: Store, tmp_path: Path
-) -> None:
-    store.samples.ensure({"first": "bots.first"}, {family: [variant.name for variant in load(family).variants]})
+def test_the_bar_of_a_game_covers_no_control_on_a_phone(browser: Any, store: Store, tmp_path: Path) -> None:
     with window(browser, 320, 568, has_touch=True) as page, open_server(store, tmp_path) as server:
-        page.goto(f"{server.url}/play?family={family}")
-        page.click("text=Play now")
-        page.wait_for_selector(".hit", state="attached")
+        _begin(page, server)
         assert page.evaluate(COVERED) == []
 
 

@@ -18,7 +18,7 @@ from arena.features.problems.store import Problems, Proof
 from arena.features.problems.tables import StoredProblem
 from arena.pages import language
 from arena.store import Store
-from referee.rules import families, load
+from referee.rules import load
 from referee.rules.position import Position
 from tests.arena.api.server import Server
 from tests.arena.pages.conftest import Site, window
@@ -157,34 +157,24 @@ def test_the_source_of_a_mined_problem_is_in_the_language_of_the_page(server: Se
         assert source_of(found) == shown
 
 
-@pytest.mark.parametrize("way", ["mouse", "touch", "keyboard"])
-def test_a_problem_is_solved_on_the_board(server: Server, number: int, browser: Any, way: str) -> None:
+def test_a_problem_is_solved_on_the_board(server: Server, number: int, browser: Any) -> None:
     line = solving(server, number)
-    words: dict[str, Any] = {"has_touch": True} if way == "touch" else {}
-    width = 320 if way == "touch" else 1280
-    with window(browser, width, 640 if way == "touch" else 900, **words) as page:
+    with window(browser, 320, 640, has_touch=True) as page:
         page.goto(f"{server.url}/problems/{number}")
         page.wait_for_selector("#solve[data-ready]")
         page.evaluate("document.getElementById('frame').scrollIntoView()")
         chart = server.get(f"/problems/{number}/scenes.json").json["chart"]
-        if way == "mouse":  # a wrong move first
-            for cell in ("d2", "c2"):
-                page.mouse.click(*place_of(page, chart, cell))
-            reads(page, "#message", "d2-c2 does not win in 3. Try again.")
+        for cell in ("d2", "c2"):
+            page.touchscreen.tap(*place_of(page, chart, cell))
+        reads(page, "#message", "d2-c2 does not win in 3. Try again.")
         for ply in (0, 2, 4):
             page.wait_for_selector(".hit", state="attached")
-            cells = re.findall("[a-h][1-8]", line[ply])
-            for cell in cells:
-                if way == "touch":
-                    page.touchscreen.tap(*place_of(page, chart, cell))
-                elif way == "mouse":
-                    page.mouse.click(*place_of(page, chart, cell))
-            if way == "keyboard":
-                type_move(page, line[ply])
+            for cell in re.findall("[a-h][1-8]", line[ply]):
+                page.touchscreen.tap(*place_of(page, chart, cell))
             reads(page, "#message", "Solved." if ply == 4 else f"Right. Moves left: {2 - ply // 2}.")
             assert page.is_visible("#onward") == (ply == 4)
         assert page.inner_text("#left") == "0"
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
         assert violations(page) == []
 
 
@@ -345,10 +335,9 @@ def test_the_board_leads_to_the_site_in_its_language(site: Site, language: str, 
     check_links(site, "/problems/1", language, start)
 
 
-@pytest.mark.parametrize("family", families())
-def test_the_bar_of_a_board_covers_no_control_on_a_phone(family: str, browser: Any, server: Server) -> None:
+def test_the_bar_of_a_board_covers_no_control_on_a_phone(browser: Any, server: Server) -> None:
     with window(browser, 320, 568, has_touch=True) as page:
-        page.goto(f"{server.url}/{family}/problems/new")
+        page.goto(f"{server.url}/pijersi/problems/new")
         assert page.evaluate(COVERED) == []
 
 
