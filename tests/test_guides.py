@@ -1,4 +1,7 @@
-"""Guides that lead through a session: their commands, run in order by one shell, with the files that they give."""
+"""Guides that lead through a session: their commands, run in order by one shell, with the files that they give.
+
+What other pages show is run in tests/arena/cli/test_shown_commands.py.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,30 +27,14 @@ LOGIN = "sed -n 's/^password *//p' admin | arena login --user admin"
 STOP = "kill -INT $server; wait $server"
 
 
-ARENA = f"arena init | tee admin\n{SERVE.format('')}\n{LOGIN}\n"
-"""Commands that make an arena, serve it and log in."""
 BOTS = "arena new-bot python-plain loa new\nfor name in one two three four mybot.py; do cp new/my_bot.py $name; done\n"
 """Commands that make bots which play any legal move."""
-
-
-CUP = f"""\
-name = "cup"
-family = "loa"
-format = "swiss"
-time_control = "nodes:9"
-rounds = 4
-start_time = {datetime.now(UTC) + timedelta(days=100):%Y-%m-%dT%H:%M:%SZ}
-
-[entries]
-bots = ["random", "greedy", "mcts"]
-"""
 
 
 class Guide(NamedTuple):
     """A page, the pages whose files it uses, replacements of its words in the test, and words of its output.
 
-    `before` are commands of the test that come first. A page that names its commands between back quotes only is run in
-    the order of `named`.
+    `before` are commands of the test that come first.
     """
 
     page: str
@@ -56,7 +42,6 @@ class Guide(NamedTuple):
     replacements: Mapping[str, str]
     expected: tuple[str, ...]
     before: str = ""
-    named: tuple[str, ...] = ()
 
 
 GUIDES = (
@@ -86,34 +71,10 @@ GUIDES = (
         ("/register?invitation=", "plain v1  active", "qualifying: loa standard, swiss, finished, 6 of 6 games"),
     ),
     Guide(
-        "how-to/run-on-one-machine.md",
-        (),
-        {
-            "make env": "true",
-            ". .venv/bin/activate": "true",
-            "arena serve --data league ": f"{SERVE.format('--data league')}; {STOP} ",
-        },
-        ("sandbox", "password"),
-    ),
-    Guide(
         "how-to/debug-a-bot.md",
         ("tutorials/first-bot.md",),
         {"--tc 1+0.05": "--tc nodes:9", "--nodes 200": "--nodes 10"},
         ("bestmove", "accuracy", "d1a4"),
-    ),
-    Guide(
-        "how-to/give-roles-and-scopes.md",
-        (),
-        {"arena user revoke zoe 3": "arena user revoke zoe 2"},
-        ("the club's script", "token 2", "maintenance", "disabled"),
-        before="arena init\n",
-    ),
-    Guide(
-        "how-to/schedule-tournaments.md",
-        (),
-        {"arena schedule delete 1": f"arena schedule delete 1\n{STOP}"},
-        ("Friday cup", "Europe/Paris", "disabled", "deleted"),
-        before=ARENA,
     ),
     Guide(
         "how-to/play-local-matches.md",
@@ -127,44 +88,6 @@ GUIDES = (
         },
         ("third place", "accuracy"),
         before=BOTS,
-    ),
-    Guide(
-        "players/archive.md",
-        (),
-        {},
-        ("2 games",),
-        before=(
-            "arena init\narena play sample:random sample:greedy --family tablut --games 2 --tc nodes:1 --out run\n"
-            "arena rules convert tablut --from record --to otn < run/games.ndjson > games.txt\n"
-        ),
-    ),
-    Guide(
-        "how-to/manage-a-tournament.md",
-        (),
-        {},
-        ("paused", "cancelled", "mybot v2"),
-        before=(
-            f"{ARENA}cat > cup.toml <<'END'\n{CUP}END\narena tournament create cup.toml\n"
-            "arena new-bot python-plain loa mybot\n"
-            "for version in 1 2; do\narena bot submit mybot --name mybot --watch\necho '#' >> mybot/my_bot.py\ndone\n"
-        ),
-        named=(
-            "arena tournament change 1 cup.toml",
-            "arena tournament enter 1 mybot",
-            "arena tournament priority 1 10",
-            "arena tournament start 1",
-            "arena tournament pause 1",
-            "arena tournament resume 1",
-            "arena tournament extend 1 +2",
-            "arena tournament extend 1 10",
-            'arena tournament withdraw 1 "mybot v2"',
-            "arena tournament show 1",
-            "arena tournament drain 1",
-            "arena tournament cancel 1",
-            "arena tournament watch 1",
-            "arena game export --tournament 1 -o csv",
-            "arena tournament export 1 --output-file games.ndjson",
-        ),
     ),
 )
 
@@ -191,10 +114,7 @@ def blocks(page: str) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.page)
 def test_guide_run_in_order_succeeds(guide: Guide, tools: Path) -> None:
     all_blocks = [block for page in (*guide.uses, guide.page) for block in blocks(page)]
-    page = (DOCS / guide.page).read_text(encoding="utf-8")
-    assert [command for command in guide.named if f"`{command}`" not in page] == []
-    named = "".join(f"{command}\n" for command in guide.named)
-    commands = named or "".join(text for kind, _, text in blocks(guide.page) if kind == "sh")
+    commands = "".join(text for kind, _, text in blocks(guide.page) if kind == "sh")
     files = {name: text for kind, name, text in all_blocks if name and kind != "sh"}
     for words, instead in guide.replacements.items():
         assert sum(text.count(words) for text in (commands, *files.values())) == 1, f"{words!r} is not there once"

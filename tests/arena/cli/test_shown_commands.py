@@ -89,9 +89,7 @@ def executed() -> Iterator[str]:
     """Yield the commands that guides, README and the test of every command run."""
     yield from (case.line for case in CASES)
     for guide in GUIDES:
-        yield from (command.removeprefix("arena ") for command in guide.named)
-        if not guide.named:
-            yield from in_blocks("".join(text for kind, _, text in blocks(guide.page) if kind == "sh"))
+        yield from in_blocks("".join(text for kind, _, text in blocks(guide.page) if kind == "sh"))
     yield from in_blocks("".join(re.findall(r"^```sh\n(.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S)))
 
 
@@ -137,6 +135,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, rich: Place) -> Path:
         "games.ndjson": f"{line}\n" * 3,
         "final.ndjson": f"{line}\n",
     }
+    files |= {name: text for kind, name, text in blocks("how-to/schedule-tournaments.md") if kind == "toml"}
     rules = load("tablut").settle()
     (notation,) = (form for form in rules.rules.formats if form.name == "otn")
     files["parties.txt"] = notation.write(GameText(tuple(random_moves(rules, 6, seed=1))), rules)
