@@ -19,16 +19,15 @@ from tests.arena.cluster.processes import wait
 from tests.conftest import INTERPRETED
 
 
-@pytest.mark.parametrize("words", [("--no-referee",), ("--executor", "local:1")])
-def test_it_serves_until_told_to_stop(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_it_serves_until_told_to_stop(tmp_path: Path) -> None:
     Store.in_folder(tmp_path / "data").close()
-    line = [sys.executable, "-m", "arena", "serve", "--data", str(tmp_path / "data"), "--port", "0", *words]
+    line = [sys.executable, "-m", "arena", "serve", "--data", str(tmp_path / "data"), "--port", "0"]
+    line += ["--executor", "local:1"]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()) as process:
         assert process.stdout is not None
         url = process.stdout.readline().decode().strip()
         assert url.startswith("http://127.0.0.1:")
-        degraded = ["referee"] if words == ("--no-referee",) else []
-        wait(lambda: _degraded(url) == degraded, f"the degraded parts {degraded}")  # no referee before the lease
+        wait(lambda: _degraded(url) == [], "the referee")  # there is none before the lease
         with urllib.request.urlopen(f"{url}/api/v1/families", timeout=60) as answer:
             assert len(json.load(answer)["items"]) >= 5
         process.send_signal(signal.SIGTERM)

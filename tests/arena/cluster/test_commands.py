@@ -52,26 +52,6 @@ def test_a_worker_of_another_version_is_rejected(cluster: Cluster, open_executor
         stranger.close()
 
 
-def test_a_worker_with_other_rules_of_the_same_version_is_rejected(
-    cluster: Cluster, open_executor: Opener, tmp_path: Path
-) -> None:
-    open_executor()
-    for package in ("referee", "protocol"):
-        shutil.copytree(processes.ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-    kernel = tmp_path / "referee" / "rules" / "loa" / "kernel.py"
-    kernel.write_text(kernel.read_text() + "\n# another rule\n")
-    words = ["worker", "--scheduler", cluster.address, "--slots", "1", "--data", str(tmp_path), "--sandbox", "none"]
-    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from arena.__main__ import main; sys.exit(main())"
-    stranger = Command(*words, "--no-warm", program=("-c", program))
-    try:
-        assert stranger.end() == 1, stranger.said
-        (line,) = [line for line in stranger.said if "install the arena's version" in line]
-        assert "they differ in loa (" in line
-        assert "tablut" not in line
-    finally:
-        stranger.close()
-
-
 def test_a_worker_exits_when_an_arena_of_another_version_connects(tmp_path: Path, open_executor: Opener) -> None:
     from arena.cluster.executor import ClusterExecutor
 

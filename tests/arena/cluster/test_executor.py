@@ -242,22 +242,6 @@ def test_a_cancelled_job_notifies_waiters_of_several_futures() -> None:
     assert isinstance(running.exception(), CancelledError)
 
 
-def test_a_quarantined_worker_exits_with_the_reason(open_executor: Opener, tmp_path: Path) -> None:
-    with processes.scheduler() as (address, _), processes.worker(address, tmp_path / "worker") as worker:
-        executor = open_executor(address=address)
-        done = executor.submit(play_bundled, pair(RESIGN, RESIGN), processes.place(tmp_path), True)
-        assert outcome(done) is None
-        (state,) = executor.describe().workers
-        assert done.worker == state.id  # type: ignore[attr-defined]
-        begun = begin(executor, worker, tmp_path)
-        executor.quarantine(state.id, "game 1: it lied")
-        assert outcome(begun) is WorkerLostError
-        assert worker.end() == 4, worker.said
-        assert [line for line in worker.said if "has quarantined this worker: game 1: it lied" in line]
-        processes.wait(lambda: not executor.size, "a scheduler without workers")
-        executor.shutdown(cancel_futures=True)
-
-
 def test_a_stopping_worker_finishes_its_game(
     cluster: Cluster, open_executor: Opener, results: dict[str, GameRecord], tmp_path: Path
 ) -> None:

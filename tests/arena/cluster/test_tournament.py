@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from arena import tournaments
 from arena.store import Store
 from referee.rules.core import Termination
 from referee.verify.verification import verify
@@ -91,18 +90,3 @@ def test_a_worker_with_false_rules_is_quarantined(cluster: Cluster, stage: Stage
         assert line.termination == "resigned"
         verify(stage.store.games.record(line.id), stage.store.games.spec(line.id))
     assert "worker-wrong" in {void.termination for void in stage.store.voids.page().items}
-
-
-def test_pausing_stops_an_endless_game(cluster: Cluster, stage: Stage) -> None:
-    worker = cluster.worker()
-    number = cup(stage, games=2, entries={"bots": ["mute", "one"]}, time_control="1000+0")
-    with referee(stage, cluster.address) as process:
-        wait(lambda: stage.store.games.counts(number).get("running"), "a game that runs")
-        wait(lambda: len(worker.bots()) == 2, "its bots")
-        bots = worker.bots()
-        tournaments.pause(stage.store, number, stage.now)
-        wait(lambda: stage.store.games.counts(number) == {"planned": 2}, "the game to be requeued")
-        wait(lambda: are_gone(bots), "the end of its bots")
-        process.signal(signal.SIGTERM)
-        assert process.end() == 0, process.said
-    assert stage.store.voids.page().items == []

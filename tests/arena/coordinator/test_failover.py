@@ -64,8 +64,11 @@ def database(cluster: postgres.Cluster) -> Iterator[str]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("where", ["between statements", "statement"])
-@pytest.mark.parametrize("fault", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "stopped"])
+@pytest.mark.parametrize(
+    ("fault", "where"),
+    [(signal.SIGKILL, "statement"), (signal.SIGSTOP, "between statements")],
+    ids=["killed in a statement", "stopped between two"],
+)
 def test_standby_acts_within_three_leases_of_a_fault_in_a_transaction(
     database: str, where: str, fault: signal.Signals
 ) -> None:

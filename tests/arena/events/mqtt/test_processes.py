@@ -195,18 +195,6 @@ def test_a_game_is_live_in_another_process_whichever_process_dies(arena: Arena) 
         assert "Traceback" not in text, text
 
 
-def test_orders_reach_a_separate_coordinator_over_the_broker(arena: Arena) -> None:
-    words = ["-t", "arena/v1/coordinator/wakeup", "-t", "arena/v1/tournaments/+/rounds"]
-    with arena.process("referee", "--executor", "local:1"), arena.server() as (_, url):
-        until(lambda: arena.store.leases.get("referee"))
-        with hearing(arena.broker, *words) as lines:
-            arena.gate.touch()
-            arena.order(url, name="soon", games=1, entries={"bots": ["ann", "bea"]})
-            received = set[str]()  # in any order: a coordinator that polls may plan before the event arrives
-            while received != {"wakeup", "rounds"}:
-                received.add(next(lines).partition(" ")[0].rpartition("/")[2])
-
-
 @pytest.mark.long
 def test_spectators_need_only_an_mqtt_client(arena: Arena) -> None:
     """The commands of docs/reference/events.md, over an arena with the coordinator in the server."""
