@@ -95,6 +95,7 @@ def assert_refused(cluster: Cluster) -> None:
     assert re.fullmatch(rf"game [0-9a-f]+: {LIE}", cluster.refused["bad"])
 
 
+@on_sqlite
 def test_a_share_of_one_verifies_every_record(stage: Stage) -> None:
     number = stage.create(games=2)
     cluster, reader = Cluster(), Reader()

@@ -96,6 +96,7 @@ def test_results_are_recorded_while_openings_are_drawn(stage: Stage, monkeypatch
     assert {len(planned.game.spec.opening) for planned in stage.store.queue.waiting(waiting, 100)} == {2}
 
 
+@on_sqlite
 def test_a_decided_sequential_test_cancels_running_games(stage: Stage) -> None:
     settings = {"games": 400, "elo0": 0, "elo1": 200}
     number = stage.create(format="sprt", entries={"bots": ["ada", "bob"]}, sprt=settings)
@@ -138,6 +139,7 @@ def whole_plan(stage: Stage, number: int) -> list[str]:
 
 
 @pytest.mark.parametrize("format", ["round-robin", "gauntlet"])
+@on_sqlite
 def test_a_plan_in_windows_has_the_same_games_as_the_whole_in_spite_of_restarts(
     stage: Stage, format: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -406,6 +408,7 @@ def test_repeated_void_attempts_back_off_without_blocking_others(stage: Stage) -
     stage.check_exactly_once(number, 24)
 
 
+@on_sqlite
 def test_games_of_another_owner_are_not_requeued(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
@@ -420,6 +423,7 @@ def test_games_of_another_owner_are_not_requeued(stage: Stage) -> None:
     assert {game.lease_owner for game in before if game.state == "queued"} != {first.leadership.name}
 
 
+@on_sqlite
 def test_only_the_running_game_is_charged_for_a_lost_worker(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
 
@@ -512,6 +516,7 @@ def test_a_fenced_coordinator_records_nothing_and_its_results_reach_the_next(sta
 # -- steering --------------------------------------------------------------------------------------------------------
 
 
+@on_sqlite
 def test_pause_cancels_games_and_resume_replays_them_even_after_a_restart(stage: Stage) -> None:
     number = stage.create(games=2)
     dice = Dice(is_held=True)
@@ -703,6 +708,7 @@ def names(stage: Stage) -> list[str]:
     return [found.name for found in stage.store.tournaments.page().items][::-1]
 
 
+@on_sqlite
 def test_a_schedule_creates_tournaments_that_are_played(stage: Stage) -> None:
     recurring(stage)
     coordinator = stage.coordinator(Dice())
@@ -724,6 +730,7 @@ def test_a_schedule_creates_tournaments_that_are_played(stage: Stage) -> None:
         ("Europe/Paris", "0 0 * * *", "Cup 2026-05-02 00:00"),
     ],
 )
+@on_sqlite
 def test_a_recurring_tournament_is_named_by_the_clock_of_its_schedule(
     stage: Stage, zone: str, expression: str, name: str
 ) -> None:

@@ -120,6 +120,7 @@ def test_two_failing_bots_are_both_suspended(stage: Stage) -> None:
     assert len(dice.played) < 60
 
 
+@on_sqlite
 def test_games_in_flight_are_cancelled_and_late_results_ignored(stage: Stage) -> None:
     number = stage.create(games=20, adjudication={"suspend_after": 1})
     dice = Dice(stalling(MUTE), is_held=True)
@@ -158,6 +159,7 @@ def test_every_format_continues_without_a_suspended_bot(stage: Stage, format: st
     assert asked(dice, stage) <= 12
 
 
+@on_sqlite
 def test_an_outage_only_delays_the_suspension(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     number = stage.create(games=20)
     coordinator = stage.coordinator(Dice(stalling(MUTE)))

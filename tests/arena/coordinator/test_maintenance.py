@@ -16,7 +16,7 @@ from arena.store import Store
 from arena.store.operations.daily_tasks import REFUSED_LOGINS_RETENTION
 from arena.store.operations.idempotent_responses import RESPONSES_RETENTION
 from arena.submission.bundle_store import BundleStore
-from tests.arena.coordinator.stage import NOW, Dice, Stage
+from tests.arena.coordinator.stage import NOW, Dice, Stage, on_sqlite
 
 
 def never() -> bool:
@@ -35,6 +35,7 @@ def counting(store: Store, hour: int = 3) -> tuple[Maintenance, list[str]]:
     return Maintenance(store, [Task("counted", hour, work)]), done
 
 
+@on_sqlite
 def test_a_task_runs_once_a_day_from_its_hour_on(store: Store) -> None:
     maintenance, done = counting(store)
     other, more = counting(store)
@@ -98,6 +99,7 @@ def test_stop_interrupts_a_long_task(sqlite_store: Store) -> None:
     assert other == []
 
 
+@on_sqlite
 def test_a_coordinator_dumps_sweeps_and_expires(stage: Stage, tmp_path: Path) -> None:
     store = stage.store
     bundles = BundleStore(str(tmp_path / "bundles"), tmp_path / "unpacked")

@@ -79,6 +79,7 @@ def test_a_coordinator_acts_records_and_releases_the_lease(stage: Stage) -> None
     assert stage.store.leases.get(LEASE) is None
 
 
+@on_sqlite
 def test_stop_releases_the_lease_before_background_work_has_ended(stage: Stage) -> None:
     began = threading.Event()
     was_free: list[bool] = []
@@ -98,6 +99,7 @@ def test_stop_releases_the_lease_before_background_work_has_ended(stage: Stage) 
     assert was_free == [True]
 
 
+@on_sqlite
 def test_other_work_begins_when_the_first_game_has_ended(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(coordinating, "SETTLE_S", 3600)
     stage.create(games=2, entries={"bots": ["ada", "bob"]})
@@ -122,6 +124,7 @@ def test_other_work_begins_when_the_first_game_has_ended(stage: Stage, monkeypat
 
 
 @pytest.mark.parametrize(("window_s", "released"), [(3600, 8), (0.05, 1)], ids=["half of the jobs", "the window"])
+@on_sqlite
 def test_results_wait_for_others_until_half_the_jobs_have_ended_or_for_a_window(
     stage: Stage, monkeypatch: pytest.MonkeyPatch, window_s: float, released: int
 ) -> None:
@@ -327,6 +330,7 @@ def test_connected_bots_are_published_to_the_database(stage: Stage) -> None:
     assert connected() == {ada, bob}, "who does not act says nothing"
 
 
+@on_sqlite
 def test_uploads_are_checked_one_by_one(stage: Stage) -> None:
     fresh = [stage.bot(name, state="uploaded") for name in ("new1", "new2")]
 
@@ -341,6 +345,7 @@ def test_uploads_are_checked_one_by_one(stage: Stage) -> None:
     assert [stage.store.versions.get(version).state for version in fresh] == ["active", "active"]
 
 
+@on_sqlite
 def test_a_check_that_fails_by_our_fault_is_repeated(stage: Stage) -> None:
     version = stage.bot("new", state="uploaded")
     tries: list[int] = []

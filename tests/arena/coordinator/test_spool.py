@@ -33,7 +33,7 @@ from referee.game.record import GameRecord
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
 from referee.machine.pool import WorkerLostError
 from referee.rules.core import Termination
-from tests.arena.coordinator.stage import NOW, Dice, Stage, record_of, void_of
+from tests.arena.coordinator.stage import NOW, Dice, Stage, on_sqlite, record_of, void_of
 from tests.arena.coordinator.test_maintenance import never
 from tests.arena.coordinator.test_run import Events, acting, heard, lease_gauges
 from tests.arena.store.damage import damage
@@ -103,6 +103,7 @@ def test_an_outage_longer_than_the_lease_loses_no_result_and_no_running_game(sta
     stage.check_exactly_once(number, 12)
 
 
+@on_sqlite
 def test_a_coordinator_killed_during_an_outage_loses_no_result(stage: Stage, away: Away) -> None:
     number = stage.create(games=2)
     old = Dice(is_held=True)
@@ -121,6 +122,7 @@ def test_a_coordinator_killed_during_an_outage_loses_no_result(stage: Stage, awa
     assert list((stage.settings.data / "spool").iterdir()) == []
 
 
+@on_sqlite
 def test_a_stop_during_an_outage_leaves_the_results_in_the_spool(
     stage: Stage, away: Away, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -184,6 +186,7 @@ STATES = {
 
 
 @pytest.mark.parametrize("state", STATES)
+@on_sqlite
 def test_a_waiting_result_is_committed_or_dropped_by_the_state_of_its_game(stage: Stage, state: str) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
@@ -221,6 +224,7 @@ def test_a_waiting_result_is_committed_or_dropped_by_the_state_of_its_game(stage
     assert stage.store.ratings.check() == []
 
 
+@on_sqlite
 def test_a_result_is_recorded_before_its_job_ends(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
@@ -250,6 +254,7 @@ def told(coordinator: Coordinator, stage: Stage, **event: Any) -> None:
 
 
 @pytest.mark.parametrize("is_elsewhere", [False, True])
+@on_sqlite
 def test_a_result_is_in_the_spool_before_the_next_game_of_its_job_starts(stage: Stage, is_elsewhere: bool) -> None:
     stage.settings = stage.settings.model_copy(update={"verify_sample_rate": 0.0})
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
@@ -281,6 +286,7 @@ def test_a_result_is_in_the_spool_before_the_next_game_of_its_job_starts(stage: 
     assert (waiting(coordinator), dropped(coordinator, "over")) == (0, None)
 
 
+@on_sqlite
 def test_a_tournament_ends_with_its_last_result_before_its_job_ends(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
@@ -301,6 +307,7 @@ def test_a_tournament_ends_with_its_last_result_before_its_job_ends(stage: Stage
     stage.check_exactly_once(number, 2)
 
 
+@on_sqlite
 def test_a_job_without_a_result_is_charged_to_its_worker_and_retried(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
@@ -319,6 +326,7 @@ def test_a_job_without_a_result_is_charged_to_its_worker_and_retried(stage: Stag
     stage.check_exactly_once(number, 2)
 
 
+@on_sqlite
 def test_records_in_the_return_value_of_a_job_are_ignored(stage: Stage) -> None:
     """Results and void attempts count only through the spool."""
     stage.create(games=2, entries={"bots": ["ada", "bob"]})
@@ -334,6 +342,7 @@ def test_records_in_the_return_value_of_a_job_are_ignored(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("is_seen", [False, True])
+@on_sqlite
 def test_results_of_a_lost_slot_count_and_the_running_game_is_charged(stage: Stage, is_seen: bool) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
@@ -393,6 +402,7 @@ def test_a_kill_at_any_moment_of_a_result_records_it_once(
 
 @pytest.mark.parametrize("moment", ["before the spool", "before the commit", "before its removal", "after its removal"])
 @pytest.mark.parametrize("is_started", [True, False])
+@on_sqlite
 def test_a_kill_at_any_moment_of_a_void_attempt_records_it_at_most_once(
     stage: Stage, moment: str, is_started: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -427,6 +437,7 @@ def test_a_kill_at_any_moment_of_a_void_attempt_records_it_at_most_once(
     assert list(stage.settings.spool_folder.iterdir()) == []
 
 
+@on_sqlite
 def test_a_void_attempt_of_a_lost_slot_counts_once_and_charges_no_other_attempt(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
@@ -447,6 +458,7 @@ def test_a_void_attempt_of_a_lost_slot_counts_once_and_charges_no_other_attempt(
     stage.check_exactly_once(number, 2)
 
 
+@on_sqlite
 def test_a_late_void_attempt_of_an_earlier_owner_does_not_end_the_present_one(stage: Stage) -> None:
     stage.create(games=2, entries={"bots": ["ada", "bob"]})
     old = Dice(is_held=True)
@@ -468,6 +480,7 @@ def test_a_late_void_attempt_of_an_earlier_owner_does_not_end_the_present_one(st
     assert waiting(new) == 0
 
 
+@on_sqlite
 def test_results_that_the_disk_refuses_stay_in_memory(stage: Stage, away: Away) -> None:
     number = stage.create(games=2)
     folder = stage.settings.data / "spool"
@@ -499,6 +512,7 @@ def test_results_that_the_disk_refuses_stay_in_memory(stage: Stage, away: Away) 
     assert list(folder.iterdir()) == []
 
 
+@on_sqlite
 def test_a_truncated_result_is_renamed_and_its_game_replayed(stage: Stage) -> None:
     number = stage.create(games=2, entries={"bots": ["ada", "bob"]})
     dice = Dice(is_held=True)
@@ -515,6 +529,7 @@ def test_a_truncated_result_is_renamed_and_its_game_replayed(stage: Stage) -> No
     assert sorted(path.name for path in spool.folder.iterdir()) == ["0123.unreadable", f"{first.id}.unreadable"]
 
 
+@on_sqlite
 def test_an_invalid_result_blocks_no_other(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     number = stage.create(games=2)
     commit, sick = stage.store.results.commit_all, set[str]()
@@ -548,6 +563,7 @@ def test_a_result_that_cannot_be_encoded_stays_in_memory(tmp_path: Path) -> None
     assert spool.names() == []
 
 
+@on_sqlite
 def test_result_files_are_private(stage: Stage) -> None:
     stage.create(games=2)
     dice = Dice(is_held=True)

@@ -23,6 +23,11 @@ from tests.arena.submission.test_manifest import EVERYTHING, FILES
 
 
 @pytest.fixture
+def store(sqlite_store: Store) -> Store:
+    return sqlite_store
+
+
+@pytest.fixture
 def bundles(tmp_path: Path) -> BundleStore:
     return BundleStore(str(tmp_path / "store"), tmp_path / "unpacked")
 

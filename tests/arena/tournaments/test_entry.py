@@ -19,7 +19,9 @@ from protocol.capabilities import Capabilities
 from protocol.options import parse_option
 from referee.rules import load
 from referee.tournament.part import SettingsError
-from tests.arena.coordinator.stage import Stage
+from tests.arena.coordinator.stage import Stage, on_sqlite
+
+pytestmark = on_sqlite
 
 
 @pytest.fixture
