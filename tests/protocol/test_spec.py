@@ -92,6 +92,12 @@ def test_every_option_of_bots_is_on_its_dialects_page(page):
     assert [name for name in names if f"Rule.{name}" not in text] == []
 
 
+@pytest.mark.parametrize("family", sorted(set(families()) - {"abalone"}))  # whose thirty starts its rules list
+def test_every_variant_is_on_its_dialects_page(family):
+    text = (DIALECTS / f"{family}.md").read_text(encoding="utf-8")
+    assert [variant.name for variant in load(family).variants if variant.name not in text] == []
+
+
 @pytest.mark.parametrize("page", sorted(DIALECTS.glob("*.md")), ids=lambda page: page.stem)
 def test_every_dialects_page_has_a_whole_game(page):
     text = page.read_text(encoding="utf-8")

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -26,7 +23,6 @@ from referee.rules.per_family import perft
 from referee.rules.position import IllegalMoveError, Position
 from referee.rules.reversible import REVERSIBLE
 from referee.rules.rules import GameText
-from referee.rules.vectors import check_file
 from tests.conftest import EFFORT
 
 RULES = load("abalone")
@@ -134,18 +130,8 @@ def test_random_walks_agree_with_the_slow_rules(start):
         marbles = moves[dice.choice(sorted(moves))][0]
 
 
-def test_the_vectors_pass():
-    report = check_file(VECTORS)
-    assert (report.failed, report.skipped) == (0, 0), report.failures
-
-
-@pytest.mark.parametrize(
-    ("start", "leaves"),
-    [("standard", 283_320_928), ("belgian-daisy", 483_942_012), ("irish-daisy", 428_001_108)],
-)
-def test_perft_of_five_plies(start, leaves):
-    ruleset = RULES.settle(start)
-    assert perft(ruleset, ruleset.read(), 5) == leaves
+def test_perft_of_five_plies():
+    assert perft(STANDARD, STANDARD.read(), 5) == 283_320_928
 
 
 def row_e(line, edge=False):
@@ -543,26 +529,6 @@ def test_malformed_tables(text, index):
     assert caught.value.index == index
 
 
-TAG_NAMES = st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,9}", fullmatch=True).filter(
-    lambda tag: tag not in ("Variant", "Position", "Result")
-)
-GAMES = st.builds(
-    GameText,
-    moves=st.lists(st.sampled_from(sorted(tables.MOVE_CODES)), max_size=30).map(tuple),
-    variant=st.sampled_from(["", "standard", "snakes"]),
-    options=st.sampled_from([{}, {"win_score": 4, "limit_result": "score"}, {"mark_ejections": True}]),
-    position=st.sampled_from([None, "5/6/7/8/4S4/8/7/6/s4 2 3 w 7 12"]),
-    tags=st.dictionaries(TAG_NAMES, st.text(max_size=20), max_size=3),
-    result=st.sampled_from(["*", "1-0", "first"]),
-)
-
-
-@settings(max_examples=20 * EFFORT, deadline=None)
-@given(GAMES, st.sampled_from((LINEAR, TABLE)))  # what is read backwards must be playable: see test_parsers
-def test_any_game_text_round_trips(game, form):
-    assert list(form.read(form.write(game, STANDARD), STANDARD)) == [game]
-
-
 def test_game_text_that_cannot_be_written_is_an_error():
     with pytest.raises(ValueError, match="illegal move 'e4e5'"):
         LINEAR.write(GameText(("e4e5",)), RULES.settle(options={"show_score": True}))
@@ -628,22 +594,6 @@ def test_random_moves_are_equally_likely():
     assert all(130 < times < 270 for times in picks.values())
 
 
-def test_playouts_end_as_the_rules_say():
-    rng = np.array([1], dtype=np.uint64)
-    for options, start in (({}, None), ({"max_plies": 50, "limit_result": "score"}, None), ({"win_score": 1}, None)):
-        ruleset = RULES.settle("irish-daisy", options)
-        reasons = set()
-        for _ in range(50):
-            code, plies = KERNEL.playout(ruleset.read(start), ruleset.config, rng, 2_000)
-            assert code
-            assert plies <= int(ruleset.values["max_plies"] or 2_000)
-            reasons.add(RULES.reasons[code // 4])
-        assert reasons <= {EJECTIONS, NO_EJECTION, Termination.MAX_PLIES}
-    assert KERNEL.playout(STANDARD.read(), STANDARD.config, rng, 200)[1] == 200
-    stuck = STANDARD.read("5/6/7/8/9/8/7/SS4/sS3 0 0 w 0 1")
-    assert KERNEL.playout(stuck, STANDARD.config, rng, 9) == (4 * 1 + 1, 0)
-
-
 def score(position):
     return KERNEL.evaluate(STANDARD.read(position), STANDARD.config)
 
@@ -656,42 +606,3 @@ def test_the_static_score():
     assert score(f"{board} 1 0 b 0 1") > score(f"{board} 0 0 b 0 1") > score(f"{board} 0 1 b 0 1")
     assert score(f"{board} 6 0 b 0 1") == -score(f"{board} 6 0 w 0 1") == 15_000
     assert score(board) > 0 > score(f"{board} 0 0 w 0 1")
-
-
-def test_greedy_play_beats_random_play():
-    dice, wins = random.Random(3), 0
-    for game in range(20):
-        line = LineOfPlay(RULES.settle("belgian-daisy" if game % 4 < 2 else "standard"))
-        after = np.empty_like(line.state)
-        while line.outcome is None:
-            moves = line.legal().tolist()
-            if line.side == ("first", "second")[game % 2]:
-                values = {}
-                for move in moves:
-                    KERNEL.play(line.state, STANDARD.config, move, after)
-                    values[move] = KERNEL.evaluate(after, STANDARD.config)
-                line.push(min(values, key=values.__getitem__))
-            else:
-                line.push(dice.choice(moves))
-        wins += line.outcome.winner == ("first", "second")[game % 2]
-    assert wins >= 18
-
-
-def test_the_kernel_is_the_same_without_compilation():
-    program = (
-        "import json, sys, warnings; warnings.simplefilter('error')\n"
-        "from pathlib import Path\n"
-        "from referee.rules import load\n"
-        "from referee.rules.vectors import check_entry\n"
-        "data, rules = json.loads(Path(sys.argv[1]).read_text()), load('abalone')\n"
-        "entries = [('perft', e) for e in data['perft'] if e['nodes'] < 2700]\n"
-        "for kind in ('positions', 'games'):\n"
-        "    entries += [(kind, e) for e in data[kind] if len(e.get('moves', ())) < 100]\n"
-        "found = [p for kind, e in entries for p in check_entry(rules, kind, e)]\n"
-        "assert len(entries) > 100 and not found, found\n"
-    )
-    command = [sys.executable, "-c", program, str(VECTORS)]
-    done = subprocess.run(
-        command, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import random
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,8 +22,7 @@ from referee.rules.core import Outcome, ParseError, Termination, UnknownNameErro
 from referee.rules.history import LineOfPlay
 from referee.rules.jit import jit
 from referee.rules.position import IllegalMoveError, Position
-from referee.rules.rules import GameFormat, GameText, Ruleset, Value
-from referee.rules.vectors import check_file
+from referee.rules.rules import GameText, Value
 from tests.conftest import EFFORT
 
 RULES = load("baroque")
@@ -261,12 +256,6 @@ def test_kernel_agrees_with_the_naive_rules_along_random_games(variant: str) -> 
             compare(position)
         position = position.play(rng.choice(position.moves))
         position.previous = None
-
-
-def test_vectors() -> None:
-    report = check_file(ROOT / "tests/data/vectors/baroque.json")
-    assert (report.failed, report.skipped, report.failures) == (0, 0, [])
-    assert report.checked == 142
 
 
 # Captures (section 4 of the rules) and freezing
@@ -641,25 +630,6 @@ def test_games_of_all_forms_are_read() -> None:
     assert display.read(" {nothing} ", PURE) == []
 
 
-@pytest.mark.parametrize("form", RULES.formats, ids=lambda form: form.name)
-@pytest.mark.parametrize("variant", ["classical", "random-symmetric#77"])
-def test_written_games_are_read_again(form: GameFormat, variant: str) -> None:
-    rng, rules = random.Random(5), RULES.settle(variant)
-    moves: list[str] = []
-    position = Position.start(rules)
-    while position.outcome is None and len(moves) < 60:
-        move = rng.choice(position.moves)
-        moves.append(RULES.notation.write_move(move))
-        position = position.play(move)
-        position.previous = None
-    game = GameText(tuple(moves), variant, {}, None, {"Event": 'the "n\\th"'}, "0-1")
-    (back,) = form.read(form.write(game, PURE), PURE)
-    assert (back.moves, back.tags, back.result) == (game.moves, game.tags, "0-1")
-    settled = RULES.settle(back.variant or None, back.options)
-    assert settled.changed() == rules.changed()
-    assert settled.read(back.position).tolist() == rules.read().tolist()
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -682,38 +652,11 @@ def test_malformed_games(text: str) -> None:
         RULES.formats[0].read(text, PURE)
 
 
-@given(st.text(alphabet='abcdefgh12345678PRNBQMKkxX-/ .*[]{}"w0٣\x00\n', max_size=60))
-@settings(max_examples=100 * EFFORT, deadline=None)
-def test_any_text_gives_a_value_or_a_parse_error(text: str) -> None:
-    state = PURE.read()
-    readers = (
-        lambda: RULES.notation.read_position(text, PURE.config),
-        lambda: RULES.notation.read_move(text, state, PURE.config),
-        lambda: RULES.formats[0].read(text, PURE),
-    )
-    for read in readers:
-        with contextlib.suppress(ParseError):
-            read()
-
-
 def test_the_page_of_the_rules_shows_a_game_that_can_be_played() -> None:
     page = (ROOT / "referee/rules/baroque/RULES.md").read_text(encoding="utf-8")
     shown = "\n".join(line.strip() for line in page.splitlines() if line.startswith("    "))
     (game,) = RULES.formats[0].read(shown, PURE)
     assert RULES.formats[0].write(game, PURE).strip() == shown.replace('"*"]', '"*"]\n', 1)
-
-
-def test_pages_name_every_option_and_variant() -> None:
-    rules_page = (ROOT / "referee/rules/baroque/RULES.md").read_text(encoding="utf-8")
-    dialect_page = (ROOT / "protocol/dialects/baroque.md").read_text(encoding="utf-8")
-    for option in RULES.options:
-        assert f"`{option.name}`" in rules_page
-    for variant in RULES.variants:
-        assert f"`{variant.name}`" in rules_page
-        assert f"`{variant.name}`" in dialect_page
-    for reason in RULES.reasons:
-        assert f"`{reason}`" in rules_page
-        assert f"`{reason}`" in dialect_page
 
 
 # Kernel
@@ -752,73 +695,6 @@ def test_quiet_eval_is_symmetric_and_scores_frozen_pieces() -> None:
     assert still_at("k7/8/8/8/3Q4/8/7m/K7 w 0 1") > still_at("k7/8/8/8/3Q4/3m4/8/K7 w 0 1") + 50
     assert still_at("k7/8/3P4/8/8/8/8/K7 w 0 1") > still_at("k7/8/8/8/8/3P4/8/K7 w 0 1")
     assert still_at("k7/8/3p4/8/8/8/8/K7 b 0 1") < still_at("k7/8/8/8/8/3p4/8/K7 b 0 1")
-
-
-def greedy(line: LineOfPlay, rng: random.Random) -> int:
-    """Return the move with the best static score one ply ahead."""
-    kernel, after, scored = RULES.kernel, np.empty_like(line.state), []
-    for move in line.legal().copy():
-        kernel.play(line.state, line.ruleset.config, move, after)
-        code = kernel.result(after, line.ruleset.config, 1, 0)
-        score = {0: -kernel.evaluate(after, line.ruleset.config), 3: 0}.get(code % 4 if code else 0, 30_000)
-        scored.append((score, rng.random(), int(move)))
-    return max(scored)[2]
-
-
-@pytest.mark.parametrize("rules", [PURE, CLASSICAL], ids=["pure", "classical"])
-def test_one_ply_of_evaluation_beats_random_play(rules: Ruleset) -> None:
-    rng, points = random.Random(11), 0.0
-    for game in range(10):
-        line, me = LineOfPlay(rules), ("first", "second")[game % 2]
-        while line.outcome is None:
-            line.push(greedy(line, rng) if line.side == me else int(rng.choice(line.legal().tolist())))
-        points += {me: 1.0, "draw": 0.5}.get(line.outcome.winner, 0.0)
-    assert points >= 9
-
-
-def test_random_playouts_end_by_the_rules() -> None:
-    seed = np.array([1], dtype=np.uint64)
-    ends = [RULES.kernel.playout(PURE.read(), PURE.config, seed, 5_000) for _ in range(40)]
-    assert all(code > 0 and plies <= 5_000 for code, plies in ends)
-    assert len({code // 4 for code, _ in ends}) >= 3
-    assert RULES.kernel.playout(PURE.read(), PURE.config, seed, 10) == (0, 10)
-
-
-UNCOMPILED = """
-import json, sys, numpy as np
-from referee.rules import load
-from referee.rules.vectors import check_entry
-from tests.conftest import EFFORT
-rules = load("baroque")
-with open(sys.argv[1], encoding="utf-8") as file:
-    data = json.load(file)
-wanted = [("positions", entry) for entry in data["positions"]]
-wanted += [("games", entry) for entry in data["games"] if len(entry["moves"]) < 10]
-wanted += [("perft", entry) for entry in data["perft"] if entry["nodes"] < 1000]
-problems = [problem for kind, entry in wanted for problem in check_entry(rules, kind, entry)]
-assert not problems, problems
-pure, seed = rules.settle(), np.array([9], dtype=np.uint64)
-with np.errstate(over="ignore"):
-    print(rules.kernel.playout(pure.read(), pure.config, seed, 60), int(seed[0]))
-print(*[rules.kernel.evaluate(pure.read(e["position"]), pure.config) for e in data["positions"]])
-"""
-
-
-def test_uncompiled_kernel_is_the_same() -> None:
-    vectors = ROOT / "tests/data/vectors/baroque.json"
-    plain = subprocess.run(
-        [sys.executable, "-W", "error", "-c", UNCOMPILED, str(vectors)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert plain.returncode == 0, plain.stderr
-    compiled = subprocess.run(
-        [sys.executable, "-c", UNCOMPILED, str(vectors)], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert plain.stdout == compiled.stdout
 
 
 @pytest.mark.parametrize(

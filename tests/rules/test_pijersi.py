@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -34,7 +31,6 @@ from referee.rules.pijersi.start import (
 from referee.rules.pijersi.state import pieces_of, state_of
 from referee.rules.pijersi.tables import CELL_NAMES, coordinates
 from referee.rules.position import IllegalMoveError, Position
-from referee.rules.rules import GameText
 from tests.conftest import EFFORT
 
 RULESET = RULES.settle()
@@ -197,32 +193,6 @@ def test_a_buffer_too_short_is_an_error() -> None:
         KERNEL.legal(swapping.read(), swapping.config, np.empty(66, dtype=np.int64))
 
 
-def test_the_kernel_does_the_same_uncompiled() -> None:
-    code = (
-        "import numpy as np\n"
-        "from referee.rules.per_family import perft\n"
-        "from referee.rules.pijersi import RULES\n"
-        "for name in ('standard', 'pijersi-8100#17/4242'):\n"
-        "    r = RULES.settle(name); k = RULES.kernel; s = r.read()\n"
-        "    print(perft(r, s, 2), k.evaluate(s, r.config))\n"
-        "s = r.read('2s-1p-1/2s-3s-/wp2r-2/4p-2/W-1r-R-w-1/1R-3s-1/5W- b 0 21')\n"
-        "with np.errstate(over='ignore'):\n"
-        "    print(perft(r, s, 2), k.playout(s, r.config, np.array([3], dtype=np.uint64), 60))\n"
-    )
-    answers = [
-        subprocess.run(
-            [sys.executable, "-c", code],
-            env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.replace("np.int64(", "(")
-        for disabled in ("0", "1")
-    ]
-    assert answers[0].replace("(", "").replace(")", "") == answers[1].replace("(", "").replace(")", "")
-    assert answers[0].startswith("34054 ")
-
-
 # -- examples of the rules ---------------------------------------------------------------------------------------------
 
 
@@ -324,16 +294,6 @@ def test_random_turns_are_uniform() -> None:
         assert sorted(drawn) == list(position.moves)
         mean = 20_000 / len(drawn)
         assert sum((seen - mean) ** 2 / mean for seen in drawn.values()) < len(drawn) + 6 * (2 * len(drawn)) ** 0.5
-
-
-def test_playouts_end_as_the_rules_say_and_repeat() -> None:
-    results = Counter()
-    for seed in range(300):
-        answers = [KERNEL.playout(RULESET.read(), CONFIG, np.array([seed], dtype=np.uint64), 1000) for _ in "12"]
-        assert answers[0] == answers[1]
-        results[answers[0][0]] += 1
-    assert set(results) <= {1, 2, 7, 9, 10}
-    assert KERNEL.playout(RULESET.read(), CONFIG, np.array([1], dtype=np.uint64), 5) == (0, 5)
 
 
 # -- starts ------------------------------------------------------------------------------------------------------------
@@ -573,15 +533,6 @@ def test_the_notation_for_people(position: str, human: str, code: str) -> None:
     assert display_move(read_move(code, state, CONFIG), state, CONFIG) == human
 
 
-@given(placements(), st.booleans())
-def test_every_turn_reads_back_in_both_notations(pieces: Pieces, black: bool) -> None:
-    position = Position(RULESET, state_of(pieces, side=black))
-    shown = {position.display(code): code for code in position.moves}
-    assert len(shown) == len(position.moves)
-    assert all(position.read(text) == code for text, code in shown.items())
-    assert all(position.read(write_move(code)) == code for code in position.moves)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -709,42 +660,6 @@ def test_the_index_of_an_error_is_that_of_the_whole_text() -> None:
         assert caught.value.index == text.index(wrong)
 
 
-@pytest.mark.parametrize(
-    ("variant", "options", "position"),
-    [
-        ("", {}, None),
-        ("pijersi-24#17", {}, None),
-        ("pijersi-24#17", {"no_capture_limit": 0}, None),
-        ("pijersi-8100#17/4242", {"swap_phase": True}, None),
-        ("", {}, "6/6p-/6/7/2R-P-2/7/R-5 b 3 9"),
-        ("full-random", {}, "6/6p-/6/7/2R-P-2/7/R-5 w 0 1"),
-        ("standard", {}, STANDARD),
-    ],
-)
-def test_games_round_trip_as_text(variant: str, options: dict[str, bool], position: str | None) -> None:
-    chance = random.Random(variant)
-    ruleset = RULES.settle(variant or None, options)
-    for _ in range(3):
-        line = Position.start(ruleset, position)
-        moves = []
-        for _ in range(chance.randrange(1, 90)):
-            if line.outcome is None:
-                moves.append(write_move(chance.choice(line.moves)))
-                line = line.play(moves[-1])
-        result = {None: "*", "first": "1-0", "second": "0-1", "draw": "1/2-1/2"}[line.outcome and line.outcome.winner]
-        game = GameText(tuple(moves), variant, options, position, {"Event": 'a "b" \\ c'}, result)
-        assert READ(WRITE(game, RULESET), RULESET) == [game]
-        resigned = GameText(tuple(moves[:3]), variant, options, position, {}, "0-1")
-        assert READ(WRITE(resigned, RULESET), RULESET) == [resigned]
-
-
-@pytest.mark.parametrize("page", ["referee/rules/pijersi/RULES.md", "protocol/dialects/pijersi.md"])
-def test_pages_name_everything(page: str) -> None:
-    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
-    names = [item.name for item in (*RULES.variants, *RULES.options)] + [reason.value for reason in RULES.reasons]
-    assert not [name for name in names if f"`{name}" not in text and f".{name}" not in text]
-
-
 def test_the_transcript_of_the_dialect_page_is_legal() -> None:
     page = (Path(__file__).parents[2] / "protocol/dialects/pijersi.md").read_text(encoding="utf-8")
     transcript = page.partition("## Transcript")[2]
@@ -792,24 +707,6 @@ def test_static_score_finds_the_goal_in_one(pieces: Pieces, black: bool) -> None
     if not won(pieces):
         reached = any(map(won, turns(pieces, black).values()))
         assert (score > 10_000) == reached, RULESET.write(state_of(pieces, side=black))
-
-
-def test_one_ply_of_static_score_beats_random_play() -> None:
-    chance = random.Random(1)
-    points = 0.0
-    buffer = np.empty(KERNEL.MAX_MOVES, dtype=np.int64)
-    for number in range(20):
-        state, code = RULESET.read(), 0
-        while not (code := int(KERNEL.result(state, CONFIG, 1, 0))):
-            moves = buffer[: KERNEL.legal(state, CONFIG, buffer)].tolist()
-            children = []
-            for move in moves if int(state[12]) == number % 2 else [chance.choice(moves)]:
-                after = np.empty_like(state)
-                KERNEL.play(state, CONFIG, move, after)
-                children.append((KERNEL.evaluate(after, CONFIG), chance.random(), after))
-            state = min(children, key=lambda child: child[:2])[2]
-        points += 0.5 if code % 4 == 3 else float(code % 4 - 1 == number % 2)
-    assert points >= 18
 
 
 def test_more_cubes_score_more() -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -718,31 +715,6 @@ def test_plain_games_that_cannot_be_read(text: str) -> None:
         PLAIN.read(text, RULES.settle())
 
 
-@pytest.mark.parametrize("form", RULES.formats, ids=lambda form: form.name)
-@pytest.mark.parametrize("seed", range(12))
-def test_written_tablut_games_round_trip(form: Any, seed: int) -> None:
-    rng = random.Random(seed)
-    presets = [variant.name for variant in RULES.variants]
-    ruleset = RULES.settle(presets[seed % len(presets)], {"king_max_step": seed % 3, "max_plies": 200})
-    start = None if seed % 2 else "3ttt3/4t4/4T4/t7t/ttTTKTTtt/t3T3t/4T4/4t4/3ttt3 d 2 31"
-    position = Position.start(ruleset, start)
-    moves: list[str] = []
-    while position.moves and len(moves) < 40:
-        moves.append(write_move(rng.choice(position.moves)))
-        position = position.play(moves[-1])
-    game = GameText(
-        tuple(moves),
-        ruleset.variant.name,
-        ruleset.overrides,
-        start,
-        {"event": "a \\ b", "site": "c;d {e}"} if form is PLAIN else {"event": "a, b"},
-        ("1-0", "0-1", "1/2-1/2", "*")[seed % 4],
-    )
-    text = form.write(game, RULES.settle())
-    assert list(form.read(text, RULES.settle())) == [game], text
-    assert list(form.read(text + text, RULES.settle())) == [game, game]
-
-
 # What is seen --------------------------------------------------------------------------------------------------------
 
 
@@ -770,13 +742,6 @@ def test_nothing_is_announced_in_a_finished_game() -> None:
         assert RULES.announce(ruleset.read(text), ruleset.config) == wanted
 
 
-@pytest.mark.parametrize("page", ["referee/rules/tablut/RULES.md", "protocol/dialects/tablut.md"])
-def test_the_pages_name_every_option_and_variant(page: str) -> None:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    for name in [option.name for option in RULES.options] + [variant.name for variant in RULES.variants]:
-        assert name in text, f"{page} lacks {name}"
-
-
 # Evaluation ----------------------------------------------------------------------------------------------------------
 
 
@@ -795,87 +760,7 @@ def test_evaluation_scores_winning_moves() -> None:
     assert -14_000 < score("9/9/t1Kt5/9/9/9/9/7T1/9 a 0 0") < 0
 
 
-@pytest.mark.parametrize("variant", ["bell", "bell_a1_strict_k4", "ashton", "linnaeus"])
-@pytest.mark.parametrize("greedy", [0, 1])
-def test_one_ply_greedy_beats_random_play(variant: str, greedy: int) -> None:
-    ruleset, rng = RULES.settle(variant, {"max_plies": 200}), random.Random(7)
-    kernel, rules_config = RULES.kernel, ruleset.config
-    buffer, wins = np.empty(kernel.MAX_MOVES, dtype=np.int64), 0
-    for _ in range(20):
-        state = ruleset.read()
-        after, best = np.empty_like(state), np.empty_like(state)
-        while not (code := int(kernel.result(state, rules_config, 1, 0))):
-            moves = buffer[: kernel.legal(state, rules_config, buffer)].tolist()
-            if RULES.side(state, rules_config) == greedy:
-                rng.shuffle(moves)
-                worst = 99_999
-                for move in moves:
-                    kernel.play(state, rules_config, move, after)
-                    value = int(kernel.evaluate(after, rules_config))
-                    if value < worst:
-                        worst, best, after = value, after, best
-                state, best = best, state
-            else:
-                kernel.play(state, rules_config, rng.choice(moves), after)
-                state, after = after, state
-        wins += code % 4 == greedy + 1
-    assert wins >= 18
-
-
 # The same without compilation ----------------------------------------------------------------------------------------
-
-SAMPLE = """
-import json, random, sys
-import numpy as np
-from referee.rules import load
-from referee.rules.position import Position
-from referee.rules.vectors import check_entry, read_file
-from tests.conftest import EFFORT
-from pathlib import Path
-
-rules = load("tablut")
-data = read_file(Path(sys.argv[1]))
-problems = []
-for kind, entries in (
-    ("perft", [entry for entry in data["perft"] if entry["nodes"] < 5000]),
-    ("positions", data["positions"][::3]),
-    ("games", [entry for entry in data["games"] if len(entry["moves"]) < 13][::2]),
-):
-    for entry in entries:
-        problems += check_entry(rules, kind, entry)
-found = []
-for variant in rules.variants:
-    rng = random.Random(3)
-    position = Position.start(rules.settle(variant.name))
-    for _ in range(8):
-        if position.moves:
-            position = position.play(rng.choice(position.moves))
-        found.append([str(position), int(rules.kernel.evaluate(position.state, position.ruleset.config))])
-ruleset = rules.settle("bell", {"max_plies": 6})
-with np.errstate(over="ignore"):
-    for seed in range(3):
-        rng_state = np.array([seed], dtype=np.uint64)
-        found.append([int(n) for n in rules.kernel.playout(ruleset.read(), ruleset.config, rng_state, 300)])
-print(json.dumps([problems, found]))
-"""
-
-
-def test_the_kernel_is_the_same_without_compilation() -> None:
-    vectors = str(ROOT / "tests/data/vectors/tablut.json")
-    outputs = []
-    for disabled in ("0", "1"):
-        run = subprocess.run(
-            [sys.executable, "-c", SAMPLE, vectors],
-            cwd=ROOT,
-            env={**os.environ, "NUMBA_DISABLE_JIT": disabled},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert run.returncode == 0, run.stderr
-        outputs.append(run.stdout)
-    assert outputs[0].startswith("[[], ")
-    assert outputs[0] == outputs[1]
 
 
 def test_side_names_do_not_depend_on_the_first_player() -> None:
