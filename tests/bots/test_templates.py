@@ -63,9 +63,10 @@ def test_template_passes_its_own_test(folder: Path, language: str) -> None:
     assert all(len(sent) <= 130 for sent in lists)
 
 
-def test_template_plays_whole_games_of_every_family(folder: Path, interpreted: None) -> None:
+def test_template_plays_whole_games_of_any_family(folder: Path, language: str, interpreted: None) -> None:
+    """Only the bot with the SDK has the rules; the others know no families."""
     with Roster(Sandbox("none")) as roster:
-        for family in families():
+        for family in families() if language == "python" else families()[:1]:
             rules, bot = load(family), read_bot(str(folder), family)
             spec = GameSpec(
                 family,

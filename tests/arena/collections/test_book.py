@@ -15,7 +15,7 @@ from arena.collections.book import BookError, make_book, write_book
 from referee.game.openings import Opening, end_of, file_openings
 from referee.game.spec import read_time_control
 from referee.play.roster import Roster
-from referee.rules import families, load
+from referee.rules import load
 from referee.rules.core import ParseError
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset
@@ -35,8 +35,8 @@ def read(ruleset: Ruleset, text: str) -> list[Opening]:
     return file_openings(ruleset, text, count)
 
 
-@pytest.mark.parametrize("family", families())
-def test_a_book_of_every_family_is_level_different_stable_and_read_again(family: str) -> None:
+@pytest.mark.parametrize("family", ["loa", "pijersi"])
+def test_a_book_is_level_different_stable_and_read_again(family: str) -> None:
     ruleset = load(family).settle()
 
     def make(count: int, seed: int) -> list[Opening]:

@@ -190,11 +190,10 @@ def test_written_game_is_found_in_its_notation_whatever_its_comments_say(family:
     for first in range(0, len(NASTY), 3):
         said = dict(zip((1, 3, 6), NASTY[first : first + 3], strict=False))
         text = form_of(family, name).write(replace(game, comments=said, tags={"event": NASTY[first]}), ruleset)
-        for copies in (1, 3):
-            reading = read(family, text * copies)
-            assert not reading.problems, text
-            games = [collected.game for collected in reading.games]
-            assert [(collected.moves, collected.comments) for collected in games] == [(game.moves, said)] * copies, text
+        reading = read(family, text * 2)
+        assert not reading.problems, text
+        games = [collected.game for collected in reading.games]
+        assert [(collected.moves, collected.comments) for collected in games] == [(game.moves, said)] * 2, text
 
 
 @pytest.mark.parametrize("family", families())

@@ -39,10 +39,9 @@ def test_a_tournament_of_each_format_is_played_to_its_end(format: str) -> None:
 
 
 @pytest.mark.parametrize("format", formats.names())
-@pytest.mark.parametrize("jobs", [1, 5])
-def test_a_run_continued_has_the_same_plan_and_the_same_standings(tmp_path: Path, format: str, jobs: int) -> None:
+def test_a_run_continued_has_the_same_plan_and_the_same_standings(tmp_path: Path, format: str) -> None:
     document, whole = document_of(format), rehearse(document_of(format))
-    for left in (jobs, -1):
+    for left in (5, -1):
         with RunFolder(tmp_path) as folder:
             if folder.open() is None:
                 folder.begin({})
@@ -50,7 +49,7 @@ def test_a_run_continued_has_the_same_plan_and_the_same_standings(tmp_path: Path
             for matches, ids in folder.planned():
                 assert [game.id for game in ledger.plan(matches)] == ids
             ledger.resume(folder.resume(ledger.games))
-            assert len(ledger.records) == (0 if left == jobs else min(jobs, len(whole.records) // 2) * 2)
+            assert len(ledger.records) == (0 if left > 0 else min(5, len(whole.records) // 2) * 2)
             run_of(ledger, Instant(left=left), folder).play()
     assert [game.id for game in ledger.games] == [game.id for game in whole.games]
     assert [record.id for record in ledger.records] == [record.id for record in whole.records]

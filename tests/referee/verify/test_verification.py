@@ -13,7 +13,7 @@ from referee.game.history import GameHistory
 from referee.game.record import GameRecord, NetworkFigures, Ply, RecordError, read_record
 from referee.game.record_text import read_texts, write_text
 from referee.game.spec import Adjudication, GameSpec
-from referee.rules import families, load
+from referee.rules import load
 from referee.rules.core import Termination
 from referee.rules.position import Position
 from referee.verify.verification import RecordVerifier, problem_of, verify
@@ -199,7 +199,7 @@ FAULTS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("family", families())
+@pytest.mark.parametrize("family", ["loa", "pijersi"])
 def test_many_records_are_judged_as_one_is(family: str) -> None:
     verifier = RecordVerifier()
     verdicts = set()
@@ -243,7 +243,7 @@ def _random_game(family: str, seed: int) -> GameRecord:
     )
 
 
-@pytest.mark.parametrize("family", families())
+@pytest.mark.parametrize("family", ["loa", "pijersi"])
 def test_a_game_that_is_plainly_right_is_not_judged_the_long_way(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
     verifier, line = RecordVerifier(), _random_game(family, 1).line()
     monkeypatch.setattr("referee.verify.verification.verify", lambda *_: pytest.fail("the long way"))
