@@ -132,9 +132,9 @@ def test_product_changes_no_library() -> None:
     assert not found, "use the library's public interface:\n" + "\n".join(sorted(found))
 
 
-@pytest.mark.parametrize("path", ALLOWED)
-def test_allowed_file_still_needs_it(path: str) -> None:
-    assert list(offences((ROOT / path).read_text())), f"{path} touches no library any more: take it off the list"
+def test_allowed_file_still_needs_it() -> None:
+    spared = [path for path in ALLOWED if not list(offences((ROOT / path).read_text()))]
+    assert not spared, "these touch no library any more: take them off the list"
 
 
 @pytest.mark.parametrize(

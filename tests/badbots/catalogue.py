@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from referee.game.spec import BotLimits, BotSpec, TimeControl
@@ -36,7 +36,6 @@ class Fault:
     """What the record must say."""
     leaves_ms: int = 0
     """How long it may take to get rid of it."""
-    tags: frozenset[str] = field(default_factory=frozenset)
 
     @property
     def is_harmless(self) -> bool:

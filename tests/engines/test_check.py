@@ -49,31 +49,6 @@ def examined(spec: BotSpec, *variants: str, move_ms: int = 0, limits: BotLimits 
     return check(spec, rulesets, NONE, limits, move_ms=move_ms)
 
 
-HANDSHAKE = "import sys\nfor line in sys.stdin:\n  if line == 'ugi\\n':\n    print('ugiok', flush=True)\n"
-BROKEN = [
-    ("for line in sys.stdin\n  pass", "exit code 1", "SyntaxError", "standard error"),
-    ("import sys; sys.exit(127)", "not found in the sandbox", "", "interpreter"),
-    ("import sys; sys.exit(126)", "not to be run in the sandbox", "", "interpreter"),
-    ("x = [0] * 10**13", "out of memory", "MemoryError", "--memory"),
-    ("print('ugiok', flush=True)\nimport os; os.read(0, 99)", "starts, but ends", "", "until `quit`"),
-    (f"{HANDSHAKE}  elif line == 'isready\\n':\n    sys.exit('no book')", "exit code 1", "no book", "standard error"),
-]
-
-
-@pytest.mark.parametrize(("body", "detail", "said", "advice"), BROKEN)
-def test_the_first_cause_is_named_and_nothing_comes_after_it(
-    body: str, detail: str, said: str, advice: str, tmp_path: Path
-) -> None:
-    report = examined(script(tmp_path, body))
-    assert not report.is_fit
-    failed = [step for step in report.steps if not step.passed]
-    assert failed == [report.fault] == [report.steps[-1]]
-    assert report.fault
-    assert detail in report.fault.detail
-    assert said in report.fault.said
-    assert advice in report.fault.advice
-
-
 def test_an_interpreter_that_is_not_there_is_not_found(tmp_path: Path) -> None:
     report = examined(script(tmp_path, "", shebang="#!/usr/bin/env nosuchinterpreter"))
     assert report.fault
@@ -86,15 +61,6 @@ def test_an_illegal_move_in_a_game_is_the_last_thing_asked() -> None:
     assert report.fault
     assert (report.fault, report.fault.name) == (report.steps[-1], "legal moves in standard")
     assert "'a1a1'" in report.fault.detail
-
-
-def test_an_illegal_first_move_is_told_as_that_and_not_as_slow() -> None:
-    said = {"ugi": "ugiok", "isready": "readyok", "go": "bestmove a1a1"}
-    code = f"import sys\nfor line in sys.stdin:\n print({said!r}.get(line.split()[0], ''), flush=True)"
-    report = examined(BotSpec("wrong", (sys.executable, "-S", "-E", "-c", code)))
-    assert report.fault
-    assert report.fault.name == "first move"
-    assert "play one of the legal moves" in report.fault.advice
 
 
 def test_what_ended_is_never_ok() -> None:

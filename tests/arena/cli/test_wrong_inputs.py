@@ -91,6 +91,9 @@ LOCAL = [
     ("rules moves loa --variant nope", USAGE, "standard"),
     ("rules moves loa --option x", USAGE, "NAME=VALUE"),
     ("rules moves loa --option nope=1", USAGE, "no_moves"),
+    ("rules moves loa --option repetiton=3", USAGE, "did you mean repetition"),
+    ("rules moves loa --option repetition=1", USAGE, "0..1000000 except 1"),
+    ("rules moves loa --variant scrambled", USAGE, "did you mean scrambled-eggs"),
     ("rules moves loa --position 8/8", USAGE, "too short"),
     ("rules moves loa --moves zz", USAGE, "b1b3"),
     ("rules moves loa --moves b1b2", USAGE, "illegal move 'b1b2'"),
@@ -224,8 +227,7 @@ LOCAL = [
     ),
     ("check sample:nope --family loa", USAGE, "random"),
     *(
-        (f"{words.format(file)}", USAGE, f"cannot use {file}: it is {kind}, not a file")
-        for file, kind in (("pipe", "a pipe"), ("/dev/zero", "a device"))
+        (words.format("pipe"), USAGE, "cannot use pipe: it is a pipe, not a file")
         for words in (
             "bot submit {} --name x",
             "check {} --family loa",
@@ -240,6 +242,7 @@ LOCAL = [
         )
     ),
     ("doctor --config pipe", USAGE, "it is a pipe, not a file"),
+    ("replay /dev/zero", USAGE, "cannot use /dev/zero: it is a device, not a file"),
     # a server that is not there
     ("bot list --server http://[::1", USAGE, "http://HOST:PORT"),
     ("bot list --server ftp://x", USAGE, "http://HOST:PORT"),

@@ -47,9 +47,9 @@ def test_hidden_fields_are_not_part_of_the_json() -> None:
 
 
 @pytest.mark.parametrize("bounds", [words.ONE_LINE, words.PROSE])
-@pytest.mark.parametrize("letter", "\x00\x1b\x7f\x80\x85\x9b\x9f\u2028\u2029\u202e")
-def test_titles_and_descriptions_have_no_control_characters(bounds: words.Bounds, letter: str) -> None:
+def test_titles_and_descriptions_have_no_control_characters(bounds: words.Bounds) -> None:
     text = TypeAdapter(Annotated[str, Field(**bounds)])
     assert text.validate_python("née \xa0 Zürich") == "née \xa0 Zürich"
-    with pytest.raises(ValidationError, match="pattern"):
-        text.validate_python(f"a{letter}b")
+    for letter in "\x00\x1b\x7f\x80\x85\x9b\x9f\u2028\u2029\u202e":
+        with pytest.raises(ValidationError, match="pattern"):
+            text.validate_python(f"a{letter}b")

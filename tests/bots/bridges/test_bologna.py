@@ -280,13 +280,6 @@ def test_a_late_client_is_ended_by_stop_alone(
     assert evidence in capfd.readouterr().err
 
 
-def test_the_referee_shows_how_a_client_ended() -> None:
-    record = against(bologna("hangs-up"))
-    assert (record.termination, record.loser) == ("crashed", "first"), record.detail
-    assert "exit code 70" in record.detail
-    assert "ended with exit code 7" in record.logs["first"]
-
-
 def test_an_illegal_move_is_the_referees_to_judge() -> None:
     record = against(bologna("illegal", seconds=0), "a4a3")
     assert (record.termination, record.loser) == ("illegal-move", "first")

@@ -86,13 +86,12 @@ def test_an_engine_plays_a_game(protocol: str, tmp_path: Path) -> None:
     assert any("linesofaction-draw" in line for line in (tmp_path / "log").read_text().splitlines())
 
 
-@both
-def test_the_variant_of_the_engine_follows_the_rules_of_the_game(protocol: str, tmp_path: Path) -> None:
-    words = ("--family", "loa", "--", *command(protocol, tmp_path / "log", "b1b3"))
+def test_the_variant_of_the_engine_follows_the_rules_of_the_game(tmp_path: Path) -> None:
+    words = ("--family", "loa", "--", *command("uci", tmp_path / "log", "b1b3"))
     rules = [("simultaneous", "mover")]
     announced = ("--option", "option name Rule.simultaneous type combo default draw var draw var mover")
     against = honest(*announced, "resign")
-    record = meet(bridge(protocol, *words), against, "loa", options=rules)  # type: ignore[arg-type]
+    record = meet(bridge("uci", *words), against, "loa", options=rules)  # type: ignore[arg-type]
     assert record.winner == "first", (record.detail, record.logs)
     ends = [line for line in (tmp_path / "log").read_text().splitlines() if line.endswith(" linesofaction")]
     assert len(ends) == 1
@@ -353,11 +352,10 @@ def test_an_engine_that_ignores_its_stop_is_ended_and_started_again(
     assert moved(bot, LOA) == "b1b3"
 
 
-@both
-def test_a_late_engine_loses_on_time(protocol: str, tmp_path: Path) -> None:
-    words = ("--family", "loa", "--", *command(protocol, tmp_path / "log", "deaf"))
+def test_a_late_engine_loses_on_time(tmp_path: Path) -> None:
+    words = ("--family", "loa", "--", *command("uci", tmp_path / "log", "deaf"))
     time = TimeControl("movetime", 150)
-    record = meet(bridge(protocol, *words), honest("h4f2"), "loa", time=time, limits=replace(LIMITS, margin_ms=0))
+    record = meet(bridge("uci", *words), honest("h4f2"), "loa", time=time, limits=replace(LIMITS, margin_ms=0))
     assert (record.termination, record.loser) == ("time", "first"), (record.detail, record.logs)
 
 

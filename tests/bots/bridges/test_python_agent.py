@@ -65,14 +65,6 @@ def test_an_agent_that_misbehaves_is_named(what: str, code: BridgeExit, evidence
     assert evidence in str(error.value)
 
 
-def test_the_referee_shows_how_an_agent_ended() -> None:
-    record = against(agent("raises"), "h4f2")
-    assert (record.termination, record.loser) == ("crashed", "first")
-    assert "exit code 70" in record.detail
-    assert "the agent raised RuntimeError: out of ideas" in record.logs["first"]
-    assert "Traceback" in record.logs["first"]
-
-
 def test_illegal_choices_can_be_filtered() -> None:
     record = against(agent("illegal", "--filter"), "h4f2", "resign")
     assert record.winner == "first", record.detail
