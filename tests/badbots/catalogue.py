@@ -23,7 +23,6 @@ class Fault:
     """One fault: the program, the terminations it may end in, and the milliseconds after which it must have ended.
 
     `confined` are the terminations where the sandbox holds the bot's pipes open, so that closing them goes unseen.
-    A fault that is `harmless` costs nothing: the opponent resigns.
     """
 
     name: str
@@ -36,11 +35,6 @@ class Fault:
     """What the record must say."""
     leaves_ms: int = 0
     """How long it may take to get rid of it."""
-
-    @property
-    def is_harmless(self) -> bool:
-        """Whether the program gets away with it."""
-        return self.terminations == ("resigned",)
 
     def expected(self, is_confined: bool) -> tuple[str, ...]:
         """The terminations it may end in where the sandbox holds the bot's pipes open, or does not."""
