@@ -154,6 +154,13 @@ def test_a_session_writes_only_with_its_token(arena: Arena, browser: Browser) ->
     assert arena.server.post(path, body=wish, headers={**right, "Sec-Fetch-Site": "same-origin"}).status == 201
 
 
+def test_a_new_password_ends_all_sessions(arena: Arena, browser: Browser) -> None:
+    browser.log_in()
+    assert browser.get(f"{PREFIX}/account").status == 200
+    arena.store.users.change("ada", role="organiser")
+    assert browser.get(f"{PREFIX}/account").status == 401
+
+
 @pytest.mark.parametrize(
     ("content", "kind", "status"),
     [
@@ -205,6 +212,17 @@ def test_passwords_are_not_for_guessing(ask_from: Callable[..., Reply], ada: str
     late = ask_from("192.0.2.1", ada, PASSWORD)
     assert (late.status, late.headers["Retry-After"]) == (429, "1")
     assert ask_from("192.0.2.1", "nobodyatall").status == 401, "another name is another matter"
+
+
+@pytest.mark.usefixtures("instant")
+def test_failed_logins_do_not_lock_out_known_addresses(
+    arena: Arena, browser: Browser, ask_from: Callable[..., Reply], ada: str
+) -> None:
+    assert ask_from("192.0.2.77", ada, PASSWORD).status == 201
+    for number in range(60):
+        ask_from(f"198.51.100.{number // 5}", ada)
+    assert ask_from("203.0.113.9", ada, PASSWORD).status == 429, "a strange place, while the name is being guessed"
+    assert ask_from("192.0.2.77", ada, PASSWORD).status == 201, "a known address"
 
 
 @pytest.mark.usefixtures("instant")

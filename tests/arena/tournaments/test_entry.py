@@ -1,4 +1,4 @@
-"""Entries: names, queries, eligibility and its explanations, in both databases; standings of a tournament."""
+"""Entries: names, queries, eligibility and its explanations; standings of a tournament."""
 
 from __future__ import annotations
 
@@ -19,15 +19,13 @@ from protocol.capabilities import Capabilities
 from protocol.options import parse_option
 from referee.rules import load
 from referee.tournament.part import SettingsError
-from tests.arena.coordinator.stage import Stage, on_sqlite
-
-pytestmark = on_sqlite
+from tests.arena.coordinator.stage import Stage
 
 
 @pytest.fixture
-def stage(store: Store, tmp_path: Path) -> Stage:
+def stage(sqlite_store: Store, tmp_path: Path) -> Stage:
     """Return an arena with four bots."""
-    return Stage(store, tmp_path / "data")
+    return Stage(sqlite_store, tmp_path / "data")
 
 
 def announced(*options: str, families: tuple[str, ...] = (), clocks: bool = True) -> dict[str, Any]:
