@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import lru_cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from referee.ratings.scored import ScoredGame
 from referee.rules.core import Kind
@@ -29,8 +29,7 @@ PROVISIONAL_SIGMA = 4.0
 """A rating is provisional below that number of games or above that sigma."""
 
 
-@dataclass(frozen=True, slots=True)
-class TrueSkillRating:
+class TrueSkillRating(NamedTuple):  # not a dataclass: a rebuild of all ratings makes two for each game
     """Rating of one bot in one pool. Leaderboards sort by `conservative`."""
 
     mu: float = MU
@@ -104,14 +103,25 @@ def update(
     variance = 2 * BETA**2 + first.sigma**2 + second.sigma**2
     scale = math.sqrt(variance)
     sign = -1 if points == 0 else 1
-    lead = sign * (first.mu - second.mu) / scale
-    v, w = (model.v_draw, model.w_draw) if points == 0.5 else (model.v_win, model.w_win)
-    try:
-        shift, shrinkage = sign * v(lead, margin / scale) / scale, w(lead, margin / scale) / variance
-    except FloatingPointError:  # an upset of some 50 betas underflows in the package: the ratings then stay the same
-        shift = shrinkage = 0.0
-    shift, shrinkage = shift * weight, shrinkage * weight
+    v, w = _v_and_w(model, sign * (first.mu - second.mu) / scale, margin / scale, is_draw=points == 0.5)
+    shift, shrinkage = sign * v / scale * weight, w / variance * weight
     return _moved(first, shift, shrinkage, points), _moved(second, -shift, shrinkage, 1 - points)
+
+
+def _v_and_w(model: Any, lead: float, margin: float, *, is_draw: bool) -> tuple[float, float]:
+    """Return how far a result moves the mean, and how far it narrows the variance.
+
+    An upset of some 50 betas underflows in the package: the ratings then stay the same.
+    """
+    if is_draw:
+        with suppress(FloatingPointError):
+            return model.v_draw(lead, margin), model.w_draw(lead, margin)
+    else:
+        v = model.v_win(lead, margin)
+        w = v * (v + (lead - margin))  # the package's `w_win`, which would compute V a second time
+        if 0 < w < 1:
+            return v, w
+    return 0.0, 0.0
 
 
 def _moved(before: TrueSkillRating, shift: float, shrinkage: float, points: float) -> TrueSkillRating:

@@ -30,6 +30,7 @@ def load(family: str) -> Rules:
     return _rules(folder)
 
 
+@cache
 def _rules(family: str) -> Rules:
     module = homes()[family]
     try:

@@ -6,6 +6,7 @@ Ratings follow from the games; those of features from what they have stored.
 from __future__ import annotations
 
 import argparse
+import gc
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -118,6 +119,8 @@ def _rebuild(arguments: RebuildArguments) -> int:
     settings = arguments.read()
     progress, printer = _Progress(), Printer(arguments)
     with closing(open_store(settings)) as store:
+        # The rows of a rebuild fill the generations of the collector, which would look through all that is loaded.
+        gc.freeze()
         if not arguments.check:
             games = store.ratings.rebuild(progress.tell)
             done = [ratings.rebuild(store) for ratings in _of_features()]

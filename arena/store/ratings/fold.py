@@ -4,8 +4,7 @@ the database.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import Row
 
@@ -21,8 +20,7 @@ Whatever other accounts lose on purpose, four times as much evidence is then hon
 """
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedGame:
+class FoldedGame(NamedTuple):  # no dataclasses here: a rebuild makes some of each for every game
     """The fields of a game that `fold` uses."""
 
     game_id: str
@@ -43,11 +41,13 @@ class FoldedGame:
     def counts(self) -> bool:
         """True if the game changes ratings: it is rated, not void, and between two different versions."""
         # A version that plays itself says nothing of its strength, and its two changes would have one key.
-        return self.is_rated and self.termination_class != Kind.VOID.value and self.first_id != self.second_id
+        return self.is_rated and self.termination_class != Kind.VOID and self.first_id != self.second_id
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedRating:
+_POINTS = {"first": 1.0, "second": 0.0}
+
+
+class FoldedRating(NamedTuple):
     """One version's rating in one pool with its additional columns (see `VersionRating`)."""
 
     rating: trueskill.TrueSkillRating
@@ -58,8 +58,7 @@ class FoldedRating:
     """Weight that further chosen games against bots of other owners may have."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedChange:
+class FoldedChange(NamedTuple):
     """One version's rating before and after a game."""
 
     version_id: int
@@ -80,8 +79,7 @@ class RatingTable(Protocol):
         """Set the rating after a game."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
+class _Side(NamedTuple):
     """One version before a game. An anchor has the rating of the ladder instead of one that chosen games change."""
 
     version_id: int
@@ -94,18 +92,19 @@ def fold(table: RatingTable, game: FoldedGame, update: trueskill.Update = truesk
     """Apply a game to both ratings; return the changes: of both, of one, or none."""
     if not game.counts:
         return ()
-    sides = (
-        _side(table, game, game.first_id, is_anchor=game.anchor == "first"),
-        _side(table, game, game.second_id, is_anchor=game.anchor == "second"),
-    )
-    points = {"first": 1.0, "second": 0.0}.get(game.winner or "", 0.5)
+    first = _side(table, game, game.first_id, is_anchor=game.anchor == "first")
+    second = _side(table, game, game.second_id, is_anchor=game.anchor == "second")
+    points = _POINTS.get(game.winner or "", 0.5)
     # The nth game of two owners on a day counts 1/n: two accounts cannot raise a rating by repetition.
     weight = 1 / (game.meeting or 1)
-    first, second = (side.line.rating for side in sides)
-    after = update(first, second, points, load(game.family).draw_probability, weight)
-    is_forfeit = game.termination_class == Kind.FORFEIT.value
+    chance = load(game.family).draw_probability
+    first_after, second_after = update(first.line.rating, second.line.rating, points, chance, weight)
+    is_forfeit = game.termination_class == Kind.FORFEIT
     changes = []
-    for mine, theirs, rating, score in zip(sides, sides[::-1], after, (points, 1 - points), strict=True):
+    for mine, theirs, rating, score in (
+        (first, second, first_after, points),
+        (second, first, second_after, 1 - points),
+    ):
         credit = _credit_after(game, mine, theirs, weight)
         if credit is None:
             continue
@@ -129,8 +128,8 @@ def _side(table: RatingTable, game: FoldedGame, version_id: int, *, is_anchor: b
     ladder = table.line(game.pool.rpartition("/")[0], version_id) or table.line(game.family, version_id)
     if ladder is None:
         return _Side(version_id, line, is_established=False, is_anchor=True)
-    rating = replace(line.rating, mu=ladder.rating.mu, sigma=ladder.rating.sigma)
-    return _Side(version_id, replace(line, rating=rating), not ladder.rating.is_provisional, is_anchor=True)
+    rating = line.rating._replace(mu=ladder.rating.mu, sigma=ladder.rating.sigma)
+    return _Side(version_id, line._replace(rating=rating), not ladder.rating.is_provisional, is_anchor=True)
 
 
 def _credit_after(game: FoldedGame, mine: _Side, theirs: _Side, weight: float) -> float | None:

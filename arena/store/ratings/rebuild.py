@@ -35,7 +35,7 @@ _NAMES = tuple(column.name for column in _CHANGE)
 _KEYS = _NAMES.index("wins")
 """Number of columns before those that the fold computes."""
 _NEXT = (
-    select(*(_GAMES.c["id" if name == "game_id" else name] for name in FoldedGame.__dataclass_fields__))
+    select(*(_GAMES.c["id" if name == "game_id" else name] for name in FoldedGame._fields))
     .where(_GAMES.c.commit_number > bindparam("after"))
     .order_by(_GAMES.c.commit_number)
     .limit(bindparam("portion"))
@@ -44,9 +44,16 @@ _PORTION = select(_GAMES.c.id).where(
     _GAMES.c.commit_number > bindparam("after"), _GAMES.c.commit_number <= bindparam("until")
 )
 
+_STORED = select(*_CHANGE).where(_CHANGES.c.game_id.in_(_PORTION))
 _LISTED = ", ".join(_NAMES)
-_CORRECT = text(
-    # In place: deleted and inserted again, each row is looked for in three indexes, and takes another place in them.
+_CORRECT = (
+    # The computed columns only: none of them is in an index.
+    update(_CHANGES)
+    .where(*(_CHANGES.c[name] == _REBUILT.c[name] for name in _NAMES[:_KEYS]))
+    .where(_REBUILT.c.rebuild_id == bindparam("rebuild"), _REBUILT.c.mu.is_not(None))
+    .values({name: _REBUILT.c[name] for name in _NAMES[_KEYS:]})
+)
+_REPLACE = text(
     f"INSERT INTO rating_changes ({_LISTED}) SELECT {_LISTED} FROM rebuilt_changes "  # noqa: S608 - names of columns
     "WHERE rebuild_id = :rebuild_id AND mu IS NOT NULL ON CONFLICT (game_id, version_id) DO UPDATE SET "
     + ", ".join(f"{column.name} = excluded.{column.name}" for column in _CHANGE if not column.primary_key)
@@ -99,7 +106,7 @@ class _FoldedRatings:
 
     def fold_next(self, session: Session) -> list[_Difference] | None:
         """Rate the next portion of games; return (stored, expected) of each wrong change, None after the last game."""
-        games = [FoldedGame(*row) for row in session.execute(_NEXT, {"after": self.last, "portion": PORTION})]
+        games = list(map(FoldedGame._make, session.execute(_NEXT, {"after": self.last, "portion": PORTION}).all()))
         if not games:
             return None
         stored, wrong = self._stored(session, games[-1].commit_number), []
@@ -120,20 +127,22 @@ class _FoldedRatings:
         """Return the changes in the next games, by game and version: as stored, or as this rebuild corrects them."""
         which: dict[str, Any] = {"after": self.last, "until": until}
         changes: dict[str, dict[int, _Row]] = defaultdict(dict)
-        for row in session.execute(select(*_CHANGE).where(_CHANGES.c.game_id.in_(_PORTION)), which):
+        for row in session.execute(_STORED, which).all():
             changes[row[0]][row[1]] = tuple(row)
         if self.last < self._trusted:
             mine = _REBUILT.c.rebuild_id == self.rebuild_id, _REBUILT.c.game_id.in_(_PORTION)
             corrected = select(*(_REBUILT.c[name] for name in _NAMES)).where(*mine)
-            for row in session.execute(corrected, which):
+            for row in session.execute(corrected, which).all():
                 changes[row[0]][row[1]] = tuple(row)
         return changes
 
 
 def _update(game: FoldedGame, stored: dict[int, _Row], is_trusted: bool) -> trueskill.Update:
     """Return the function that rates a game: by the stored numbers if trusted and complete, else by TrueSkill."""
+    if not is_trusted:
+        return trueskill.update
     rows = [stored.get(version) for version in (game.first_id, game.second_id)]
-    if not is_trusted or any(row is None or row[-1] is None for row in rows):
+    if any(row is None or row[-1] is None for row in rows):
         return trueskill.update
     (*_, first_mu, first_sigma), (*_, second_mu, second_sigma) = (row for row in rows if row is not None)
     return lambda first, second, points, *_: (
@@ -235,10 +244,14 @@ def _finish(session: Session, lines: _FoldedRatings) -> None:
     """Apply the corrections of this rebuild; delete those of all rebuilds and their progress, so that others fail."""
     _note(session, lines, [])
     mine = _REBUILT.c.rebuild_id == lines.rebuild_id
-    keys = select(_REBUILT.c.game_id, _REBUILT.c.version_id).where(mine, _REBUILT.c.mu.is_(None))
-    session.execute(delete(_CHANGES).where(tuple_(_CHANGES.c.game_id, _CHANGES.c.version_id).in_(keys)))
+    noted, kept = session.execute(select(func.count(), func.count(_REBUILT.c.mu)).where(mine)).one()
+    if kept < noted:
+        keys = select(_REBUILT.c.game_id, _REBUILT.c.version_id).where(mine, _REBUILT.c.mu.is_(None))
+        session.execute(delete(_CHANGES).where(tuple_(_CHANGES.c.game_id, _CHANGES.c.version_id).in_(keys)))
     session.execute(delete(_CHANGES).where(_CHANGES.c.game_id.in_(_NO_RESULT)))
-    session.execute(_CORRECT, {"rebuild_id": lines.rebuild_id})
+    corrected = session.execute(_CORRECT, {"rebuild": lines.rebuild_id}).rowcount  # type: ignore[attr-defined]
+    if corrected < kept:  # some are missing, or are stored for another pool or commit number
+        session.execute(_REPLACE, {"rebuild_id": lines.rebuild_id})
     for (pool, version), _, line in list(_wrong_ratings(session, lines)):
         session.execute(
             delete(VersionRating).where(col(VersionRating.pool) == pool, col(VersionRating.version_id) == version)

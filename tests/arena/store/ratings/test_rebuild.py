@@ -39,8 +39,9 @@ def left(store: Store) -> list[int]:
 
 
 def falsify(store: Store) -> None:
-    """Falsify every stored number, and delete or add some changes."""
+    """Falsify every stored number and the pools of some changes, and delete others."""
     with store.writing() as session:
+        session.execute(text("UPDATE rating_changes SET pool = 'elsewhere' WHERE commit_number IN (5, 16)"))
         session.execute(text("UPDATE rating_changes SET mu = mu + 1"))
         session.execute(text("UPDATE ratings SET mu = mu + 1"))
         session.execute(text("DELETE FROM rating_changes WHERE commit_number IN (3, 20)"))
