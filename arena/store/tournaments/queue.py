@@ -29,6 +29,12 @@ _OPEN = ("planned", "queued", "running")
 _UNFINISHED = ("running", "paused", "draining")
 _GAMES = table_of(Game)
 _THESE = _GAMES.c.id.in_(bindparam("ids", expanding=True))
+_WAITING = (
+    select(_GAMES.c.id, _GAMES.c.spec, _GAMES.c.attempt)
+    .where(_GAMES.c.tournament_id == bindparam("tournament"), _GAMES.c.state == "planned")
+    .order_by(_GAMES.c.sequence)
+    .limit(bindparam("count"))
+)
 _HAND_OUT = (
     update(_GAMES)
     .where(_THESE, _GAMES.c.state == "planned")
@@ -147,16 +153,11 @@ class Queue(Repository):
 
     def waiting(self, tournament_id: int, limit: int, without: Collection[str] = ()) -> list[PendingGame]:
         """Return the next planned games of a tournament in planned order, except those of the versions in `without`."""
-        query = (
-            select(col(Game.id), col(Game.spec), col(Game.attempt))
-            .where(col(Game.tournament_id) == tournament_id, col(Game.state) == "planned")
-            .order_by(col(Game.sequence))
-            .limit(limit)
-        )
+        query = _WAITING
         if without:
-            query = query.where(col(Game.first).not_in(without), col(Game.second).not_in(without))
+            query = query.where(_GAMES.c.first.not_in(without), _GAMES.c.second.not_in(without))
         with self._sessions.reading() as session:
-            rows = fetch(session, query)
+            rows = session.execute(query, {"tournament": tournament_id, "count": limit}).all()
         return [
             PendingGame(PlannedGame(game_id, spec_from_json(spec), attempt + 1), tournament_id)
             for game_id, spec, attempt in rows

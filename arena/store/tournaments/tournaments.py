@@ -45,8 +45,12 @@ class LiveTournament:
 
 
 _LIVE = (
-    *(col(getattr(Tournament, name)) for name in ("id", "state", "format", "start_time", "later_games")),
-    func.coalesce(col(Tournament.settings)["priority"].as_integer(), 0),
+    select(
+        *(col(getattr(Tournament, name)) for name in ("id", "state", "format", "start_time", "later_games")),
+        func.coalesce(col(Tournament.settings)["priority"].as_integer(), 0),
+    )
+    .where(col(Tournament.state).in_(("scheduled", "running", "draining")))
+    .order_by(col(Tournament.start_time), col(Tournament.id))
 )
 _ENTRY = (
     *(col(Entry.seat), col(Version.name), col(BotIdentity.name).label("bot"), col(Version.number).label("version")),
@@ -117,12 +121,8 @@ class Tournaments(Repository):
 
     def live(self) -> list[LiveTournament]:
         """Return the tournaments that are or will be played, earliest first. The coordinator polls this list."""
-        query = select(*_LIVE).where(col(Tournament.state).in_(("scheduled", "running", "draining")))
         with self._sessions.reading() as session:
-            return [
-                LiveTournament(*row)
-                for row in fetch(session, query.order_by(col(Tournament.start_time), col(Tournament.id)))
-            ]
+            return [LiveTournament(*row) for row in fetch(session, _LIVE)]
 
     def counts(self) -> dict[str, int]:
         """Count the tournaments in each state."""
