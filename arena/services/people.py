@@ -101,7 +101,8 @@ def opponents(arena: Arena, family: str) -> list[OpponentItem]:
 
 def families_of(arena: Arena, bot: str) -> list[str]:
     """Return the families in which people may play against a bot."""
-    return [name for name in families() if any(one.bot == bot for one in arena.store.people.opponents(name))]
+    known = arena.store.people.families_of(bot)
+    return [name for name in families() if name in known]
 
 
 def _opponent(arena: Arena, family: str, bot: str) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from arena.pages.language import digits
 
@@ -209,13 +209,14 @@ def lines(
                 curve.style, way, curve.name
             )
         )
-        parts += [
-            Markup('<circle class="dot s{}" cx="{}" cy="{}" r="3"><title>{}</title></circle>').format(
-                curve.style, x(p.x), y(p.y), p.text() if p.text else ""
-            )
+        dots = (
+            # Not by `Markup.format`, which takes ten times as long: only the title is text.
+            f'<circle class="dot s{curve.style}" cx="{x(p.x)}" cy="{y(p.y)}" r="3">'
+            f"<title>{escape(p.text() if p.text else '')}</title></circle>"
             for p in thin(curve.points, _MAX_DOTS)
             if p.text or len(curve.points) == 1
-        ]
+        )
+        parts.append(Markup("".join(dots)))  # noqa: S704 - titles are escaped, the rest are numbers
     return _svg(title, Markup("").join(parts), (width, height), x)
 
 

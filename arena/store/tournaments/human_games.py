@@ -243,17 +243,10 @@ class People(Repository):
 
     def opponents(self, family: str) -> list[OpponentItem]:
         """Return the bots that people may play in a family: samples, then bots whose owners allow it."""
+        columns = (col(BotIdentity.name), col(Version.name), col(Version.id), col(User.name))
         query = (
-            select(col(BotIdentity.name), col(Version.name), col(Version.id), col(User.name))
-            .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
-            .join(User, col(User.id) == col(BotIdentity.owner_id))
-            .join(VersionFamily, col(VersionFamily.version_id) == col(Version.id))
-            .where(
-                col(Version.state) == "active",
-                col(Version.place) == "",
-                col(VersionFamily.family) == family,
-                (col(User.name) == OWNER) | col(BotIdentity.plays_people),
-            )
+            _playable(select(*columns))
+            .where(col(VersionFamily.family) == family)
             .order_by(col(User.name) != OWNER, col(BotIdentity.name), col(Version.number).desc())
         )
         with self._sessions.reading() as session:
@@ -263,6 +256,27 @@ class People(Repository):
             level = LEVELS.get(bot) if owner == OWNER else None
             newest.setdefault(bot, OpponentItem(bot=bot, version=version, version_id=version_id, level=level))
         return list(newest.values())
+
+    def families_of(self, bot: str) -> set[str]:
+        """Return the families in which people may play a bot."""
+        query = _playable(select(col(VersionFamily.family))).where(col(BotIdentity.name) == bot)
+        with self._sessions.reading() as session:
+            return set(session.scalars(query))
+
+
+def _playable(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    """Join a query of versions to their bots, owners and families, and keep those that people may play."""
+    return (
+        query.select_from(Version)
+        .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
+        .join(User, col(User.id) == col(BotIdentity.owner_id))
+        .join(VersionFamily, col(VersionFamily.version_id) == col(Version.id))
+        .where(
+            col(Version.state) == "active",
+            col(Version.place) == "",
+            (col(User.name) == OWNER) | col(BotIdentity.plays_people),
+        )
+    )
 
 
 def _human_game(row: Any) -> HumanGame:

@@ -57,7 +57,7 @@ PAGES = {
     "/loa/leaderboard": 16,
     "/rankings": 15,
     "/bots": 13,
-    "/bots/ada": 30,
+    "/bots/ada": 26,
     "/bots/ada/vs/bob": 17,
     "/users/zoe": 23,
     "/loa": 17,

@@ -46,3 +46,4 @@ def test_opponents_are_samples_first_then_bots_by_name(store: Store) -> None:
     assert isinstance(bots[0], OpponentItem)
     assert store.versions.get(bots[1].version_id).name == "ant v2"
     assert store.people.opponents("tablut") == []
+    assert [store.people.families_of(name) for name in ("zoo", "ant", "cat")] == [{"loa"}, {"loa"}, set()]
