@@ -58,9 +58,8 @@ def listening(port: int, path: str, count: int) -> Iterator[list[int]]:
 def run(quick: bool) -> Iterator[Figure]:
     """What listeners cost the server, in CPU seconds a second."""
     league = open_league(10 if quick else 100)
-    game = _running(league)
     count, seconds = 1000, 3 if quick else 10
-    with Server(league.url) as server:
+    with _running(league) as game, Server(league.url) as server:
         bare = _cost(server, server.bare, "/stream", "bare", count, seconds)
         mine = _cost(server, server.port, f"/api/v1/games/{game}/stream", f"live {game}", count, seconds)
     name = f"{count} listeners at {PLIES_PER_S} plies/s"
@@ -87,9 +86,16 @@ def _cost(server: Server, port: int, path: str, word: str, count: int, seconds: 
     return per_second
 
 
-def _running(league: League) -> str:
-    """A game that is being played, made one if need be."""
+@contextmanager
+def _running(league: League) -> Iterator[str]:
+    """The first game of the league, which is being played until the end: other sections use the same database."""
     with closing(sqlite3.connect(league.path)) as base:
-        base.execute("UPDATE games SET state = 'running', commit_number = NULL WHERE commit_number = 1")
+        (game,) = base.execute("SELECT id FROM games WHERE commit_number = 1 OR state = 'running'").fetchone()
+        state = "UPDATE games SET state = ?, commit_number = ? WHERE id = ?"
+        base.execute(state, ("running", None, game))
         base.commit()
-        return str(base.execute("SELECT id FROM games WHERE state = 'running'").fetchone()[0])
+        try:
+            yield str(game)
+        finally:
+            base.execute(state, ("finished", 1, game))
+            base.commit()
