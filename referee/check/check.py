@@ -26,6 +26,7 @@ from referee.rules.rules import Ruleset
 from referee.sandbox import Sandbox
 
 QUITS = "quits"
+_OF_THE_MACHINE = "nothing: the sandbox failed, not the bot; `arena doctor` says what the machine lacks"
 
 Ability = tuple[str, Callable[[BotUnderTest], str], str]
 """A step: its name, its function, and the advice if it fails."""
@@ -144,7 +145,7 @@ class _Examiner:
             step.detail, step.said, step.is_late = str(error), error.said, error.is_late
             step.advice = error.advice or advice
         except SandboxError as error:
-            step.detail = str(error)
+            step.detail, step.advice = str(error), _OF_THE_MACHINE
         except ProtocolError as error:
             step.detail = f"the step cannot be asked: {error}"
         examinee.end_step(step)

@@ -185,8 +185,9 @@ def find_cgroup_parent() -> CgroupParent | str:
         reason = parent
     folders = {}
     # A group in `cpu` needs no limit: the kernel divides processors equally between groups, however many threads each
-    # has.
-    for controller in ("memory", "pids", "cpu"):
+    # has. A new group has no real-time budget, so a real-time process (`chrt -r`) could not enter it.
+    shared = () if os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR) else ("cpu",)
+    for controller in (*_NEEDED, *shared):
         folder = _folder(own.get(controller), mounts.get(controller))
         if folder and _may_make(folder):
             folders[controller] = folder

@@ -590,6 +590,13 @@ def test_check_at_any_time_control_finds_the_fastest_pace(tmp_path: Path) -> Non
     assert report.timing.fit_from_ms == 50
 
 
+def test_check_in_a_sandbox_that_fails_blames_the_machine(tmp_path: Path) -> None:
+    bot = replace(script(tmp_path, program()), folder=str(tmp_path / "missing"))
+    fault = check(bot, [load("loa").settle()], sandbox_or_skip("bwrap"), LIMITS).fault
+    assert fault
+    assert fault.advice == "nothing: the sandbox failed, not the bot; `arena doctor` says what the machine lacks"
+
+
 def test_choose_with_a_sandbox_that_fails_says_its_own_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox_choice, "assess", lambda name: Assessment(name, works=True))
 

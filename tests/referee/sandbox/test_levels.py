@@ -312,6 +312,27 @@ def test_groups_are_found_from_the_memberships_and_mounts_of_a_container(
 
 
 @pytest.mark.parametrize(
+    ("policy", "controllers"),
+    [
+        (os.SCHED_OTHER, {"memory", "pids", "cpu"}),
+        (os.SCHED_IDLE, {"memory", "pids", "cpu"}),
+        (os.SCHED_RR, {"memory", "pids"}),
+        (os.SCHED_FIFO, {"memory", "pids"}),
+    ],
+)
+def test_groups_of_version_1_that_refuse_real_time_bots_are_left_out(
+    policy: int, controllers: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("memory", "pids", "cpu")
+    monkeypatch.setattr(cgroup, "_memberships", lambda: dict.fromkeys(names, "/"))
+    monkeypatch.setattr(cgroup, "_mounts", lambda: {name: ("/", str(fake_group(tmp_path / name))) for name in names})
+    monkeypatch.setattr(os, "sched_getscheduler", lambda pid: policy)
+    place = find_cgroup_parent()
+    assert isinstance(place, CgroupParent)
+    assert set(place.folders) == controllers
+
+
+@pytest.mark.parametrize(
     ("existing", "user", "advice"),
     [
         ("/run/systemd/system", 0, "systemd-run --scope -p Delegate=yes"),
