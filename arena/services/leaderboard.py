@@ -72,6 +72,9 @@ def read(
         raise error
     sides = _sides(family, arena.store.results.sides(pool))
     if query.variant:
+        if (its_pool := f"{family}/{query.variant}") in games and its_pool != pool:
+            problem = f"variant {query.variant!r} is not rated in the pool {pool}"
+            raise BadValueError(problem, hint=f"it has ratings of its own, in the pool {its_pool}", field="variant")
         _require("variant", query.variant, [result.variant for result in sides])
     at = moment(query.at) if query.at else None
     page = _filtered(arena, pool, query, at) if query.at or query.selects else _present(arena, pool, query)

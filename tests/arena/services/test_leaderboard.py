@@ -51,6 +51,13 @@ def test_filters_choose_lines_and_games(arena: Arena, field: Field) -> None:
     ]
 
 
+def test_filter_by_a_variant_with_ratings_of_its_own_names_their_pool(arena: Arena) -> None:
+    pools = [PoolItem("tablut", "tablut", 4), PoolItem("tablut/ashton", "tablut", 2)]
+    with pytest.raises(BadValueError, match="variant 'ashton' is not rated in the pool tablut") as refused:
+        leaderboard.read(arena, "tablut", LeaderboardQuery(variant="ashton"), pools)
+    assert refused.value.hint == "it has ratings of its own, in the pool tablut/ashton"
+
+
 def test_states_choose_retired_versions(arena: Arena, field: Field) -> None:
     whole = leaderboard.read(arena, "loa", EVERYTHING).items
     arena.store.versions.retire(whole[0].version_id)
