@@ -62,7 +62,6 @@ class UserProfile:
     changes: Mapping[str, Sequence[ChangeItem]]
     games: Sequence[GameItem]
     wins: Sequence[tuple[GameItem, float]]
-    versions: frozenset[int]
 
 
 def profile(arena: Arena, name: str, after: str | None = None) -> UserProfile:
@@ -83,7 +82,6 @@ def profile(arena: Arena, name: str, after: str | None = None) -> UserProfile:
         {line.pool: curves.get((line.version_id, line.pool), ()) for line in best},
         games[:MAX_GAMES],
         _best_wins(arena, games, set(versions)),
-        frozenset(versions),
     )
 
 

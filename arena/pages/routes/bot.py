@@ -22,7 +22,7 @@ from arena.http.identity import session_of
 from arena.http.request_context import IDENTITY
 from arena.pages import html_table
 from arena.pages.drawing import plot
-from arena.pages.html_table import choice, sorted_table
+from arena.pages.html_table import HtmlTable, choice, sorted_table
 from arena.pages.page import (
     allow_parameters,
     arena_of,
@@ -279,7 +279,7 @@ async def show_user(request: web.Request) -> web.Response:
             pool: plot.spark([change.mu - 3 * change.sigma for change in changes])
             for pool, changes in profile.changes.items()
         },
-        results=timeline(profile.games, profile.versions),
+        games=HtmlTable(html_table.GAMES, profile.games, css=html_table.won),
         contributed=await contributions(request, "profile", profile.user),
         is_followed=await run(services.follow.has, arena, "user", profile.user.id, identity),
     )
