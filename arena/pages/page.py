@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -51,11 +51,24 @@ REPLAYS: web.AppKey[Replays] = web.AppKey("replays", Replays)
 FRAMES_PER_TOKEN = 10
 """Frames of an animated picture, or diagrams of a booklet, that count as one request."""
 GAME_ID = re.compile(r"[0-9a-f]{16,32}")
-PAGES = (
-    *("tournaments", "bots", "games", "submit", "account", "errors", "workers", "archive", "dumps", "docs", "login"),
-    *("play", "problems", "rankings", "explore"),
-)
-"""First path segments of other pages, to suggest after a typing error."""
+PAGES: Mapping[str, str] = {
+    "tournaments": language.marked("Tournaments"),
+    "bots": language.marked("Bots"),
+    "games": language.marked("Games"),
+    "submit": language.marked("Submit a bot"),
+    "account": language.marked("Account"),
+    "errors": language.marked("Errors"),
+    "workers": language.marked("Workers"),
+    "archive": language.marked("Archive"),
+    "dumps": language.marked("Dumps of all games"),
+    "docs": language.marked("Docs"),
+    "login": language.marked("Log in"),
+    "play": language.marked("Play"),
+    "problems": language.marked("Problems"),
+    "rankings": language.marked("Rankings"),
+    "explore": language.marked("Explore"),
+}
+"""First path segments of other pages with their titles, to suggest after a typing error."""
 
 _CACHED_HANDLERS: WeakSet[Handler] = WeakSet()
 """The handlers of `cached_page`: they add the template context themselves, and only on a cache miss."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jinja2
 from aiohttp import web
+from yarl import URL
 
 from arena.http.identity import SAFE
 from arena.http.middleware import is_data
@@ -62,15 +63,27 @@ def page(request: web.Request, problem: Problem) -> web.Response:
 
 
 def _suggestions(request: web.Request, problem: Problem, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return similar names with their addresses; without any, the list that an unknown address is part of."""
+    """Return similar names in words with their addresses; without any, the list that an unknown address is part of."""
     from arena.pages.page import PAGES
 
-    titles = language.family_titles()
     addresses = {name: _address(request, name, problem.field or "") for name in names}
-    links = [(titles.get(name, name), address) for name, address in addresses.items() if address]
+    links = [(_words(request, name, address), address) for name, address in addresses.items() if address]
     first, *others = request.path.strip("/").split("/")
     is_unknown = problem.status == HTTPStatus.NOT_FOUND and others and first in PAGES
     return links or ([(language.text("Show all"), f"/{first}")] if is_unknown else [])
+
+
+def _words(request: web.Request, name: str, address: str) -> str:
+    """Return a similar name as people read it: a title, else what its address has and the present one lacks."""
+    from arena.pages.page import PAGES
+
+    if address == f"/{name}" and name in PAGES:
+        return language.translated(PAGES[name])
+    if not name.startswith("/"):
+        return language.family_titles().get(name, name)
+    url = URL(name)
+    is_here = url.path == request.path
+    return url.query_string or (language.text("This page without the parameter") if is_here else url.name)
 
 
 def _address(request: web.Request, name: str, field: str) -> str:

@@ -469,34 +469,40 @@ def test_a_user_has_the_best_ratings_of_their_bots_and_their_tournaments_by_name
     assert len(names) > 1
 
 
+def test_a_user_has_the_latest_games_of_their_bots_with_both_names(site: Site) -> None:
+    games = fetch(site, "/users/zoe")[1].partition('id="games"')[2].partition("</section>")[0]
+    assert re.findall(r'class="one">.*?href="/bots/[^"]+.*?class="two">.*?href="/bots/[^"]+', games, re.DOTALL)
+
+
 def test_a_parameter_that_a_page_does_not_have_is_named(site: Site) -> None:
     for path in [filled(site, one)[0] for one in patterns(site)]:
         if path not in NO_PAGES and not path.endswith("/"):
             status, answer, _ = fetch(site, f"{path}?stat=running")
             assert (status, "This page has no parameter “stat”" in answer) == (400, True), path
     answer = fetch(site, "/tournaments?stat=running")[1]
-    assert '<a class="chip" href="/tournaments?state=running">' in answer
+    assert '<a class="chip" href="/tournaments?state=running">state=running</a>' in answer
     assert "did you mean" not in answer
 
 
 @pytest.mark.parametrize(
-    ("path", "address"),
+    ("path", "address", "words"),
     [
-        ("/lao/leaderboard", "/loa/leaderboard"),
-        ("/adda", "/bots/ada"),
-        ("/bots/adda", "/bots/ada"),
-        ("/tournaments/cup", "/tournaments"),
-        ("/games?family=lao&bot=ada", "/games?family=loa&amp;bot=ada"),
-        ("/loa/leaderboard?sort=-ratin", "/loa/leaderboard?sort=rating"),
-        ("/loa/compare?bot=ada&bot=bop", "/loa/compare?bot=ada&amp;bot=bob"),
-        ("/loa/compare?bots=ada", "/loa/compare?bot=ada"),
-        ("/bots/ada/vs/bob?colour=red", "/bots/ada/vs/bob"),
+        ("/lao/leaderboard", "/loa/leaderboard", "Lines of Action"),
+        ("/ranking", "/rankings", "Rankings"),
+        ("/adda", "/bots/ada", "ada"),
+        ("/bots/adda", "/bots/ada", "ada"),
+        ("/tournaments/cup", "/tournaments", "Show all"),
+        ("/games?family=lao&bot=ada", "/games?family=loa&amp;bot=ada", "Lines of Action"),
+        ("/loa/leaderboard?sort=-ratin", "/loa/leaderboard?sort=rating", "rating"),
+        ("/loa/compare?bot=ada&bot=bop", "/loa/compare?bot=ada&amp;bot=bob", "bob"),
+        ("/loa/compare?bots=ada", "/loa/compare?bot=ada", "bot=ada"),
+        ("/bots/ada/vs/bob?colour=red", "/bots/ada/vs/bob", "This page without the parameter"),
     ],
 )
-def test_a_wrong_address_links_to_the_right_one(site: Site, path: str, address: str) -> None:
+def test_a_wrong_address_links_to_the_right_one(site: Site, path: str, address: str, words: str) -> None:
     status, answer, _ = fetch(site, path)
     assert status in (400, 404)
-    assert f'<a class="chip" href="{address}">' in answer
+    assert f'<a class="chip" href="{address}">{words}</a>' in answer
     assert fetch(site, address.replace("&amp;", "&"))[0] == 200
     assert "allowed: " in fetch(site, "/loa/leaderboard?xyzzy=1")[1]
 
