@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from arena.pages.filters import plain
 from arena.pages.language import current, day, number, text
-from referee.game.spec import TimeControl
+from referee.game.spec import TimeControl, read_time_control
 
 
 def duration(seconds: float | None) -> str:
@@ -26,8 +26,10 @@ def duration(seconds: float | None) -> str:
     return " ".join(words[:2])
 
 
-def tempo(control: TimeControl) -> str:
-    """Describe a time control: `10 s + 0.1 s a move`, `60 s for 40 moves`, `search depth 4`."""
+def tempo(control: TimeControl | str) -> str:
+    """Describe a time control or its notation: `10 s + 0.1 s a move`, `60 s for 40 moves`, `search depth 4`."""
+    if isinstance(control, str):
+        control = read_time_control(control)
     if control.kind in ("depth", "nodes"):
         message = text("search depth %(count)s") if control.kind == "depth" else text("%(count)s positions a move")
         return message % {"count": number(control.limit)}

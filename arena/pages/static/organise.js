@@ -35,7 +35,7 @@ function mark(fresh) {
 let asked = 0;
 async function plan() {
   const mine = ++asked;
-  const family = form.elements.family.value;
+  const game = form.elements.family.value;
   try {
     const body = new URLSearchParams(new FormData(form));
     body.set("do", "preview");
@@ -45,10 +45,11 @@ async function plan() {
     if (mine !== asked || !told) return;
     const isOpen = document.querySelector("#plan details")?.open;
     document.getElementById("plan").replaceChildren(...told.childNodes);
+    document.getElementById("plan").removeAttribute("aria-busy");
     document.querySelector("#plan details")?.toggleAttribute("open", Boolean(isOpen));
     mark(fresh);
-    if (family !== ticks.dataset.family) {
-      ticks.dataset.family = family;
+    if (game !== ticks.dataset.family) {
+      ticks.dataset.family = game;
       ticks.replaceChildren(...fresh.getElementById("ticks").children);
       show();
     }
@@ -59,15 +60,27 @@ async function plan() {
 let timer = 0;
 form.addEventListener("input", (event) => {
   if (event.target.closest("#wanted")) return;
+  document.getElementById("plan").setAttribute("aria-busy", "true");
   clearTimeout(timer);
   timer = setTimeout(plan, PAUSE_MS);
 });
 
 form.addEventListener("click", ({ target }) => {
   if (!target.dataset.fill) return;
-  document.getElementById(target.dataset.fill).value = target.textContent;
+  document.getElementById(target.dataset.fill).value = target.value;
   plan();
 });
+
+// -- the variants, those of the chosen game ----------------------------------------------------------------------
+
+const { family, variant } = form.elements;
+
+function narrow() {
+  for (const group of variant.querySelectorAll("optgroup")) group.hidden = group.disabled = group.dataset.family !== family.value;
+  if (variant.selectedOptions[0].parentElement.hidden) variant.value = "";
+}
+family.addEventListener("input", narrow);
+narrow();
 
 // -- the bots ---------------------------------------------------------------------------------------------------
 

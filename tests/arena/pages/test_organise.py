@@ -160,6 +160,8 @@ def test_entries_are_ticked_in_a_list_that_is_searched(server: Server, browser: 
         assert field.input_value() == ""
         page.select_option("#f-family", "abalone")
         page.wait_for_function("() => !document.querySelector('#ticks label')")
+        variants = page.locator("#f-variant optgroup:not([hidden])")
+        assert variants.evaluate_all("(all) => all.map((group) => group.label)") == ["Abalone"]
 
 
 def test_the_plan_follows_the_form(server: Server, browser: Chromium) -> None:
@@ -173,7 +175,8 @@ def test_the_plan_follows_the_form(server: Server, browser: Chromium) -> None:
         page.get_by_label("some of them").check()
         page.get_by_label("bob", exact=True).check()
         page.get_by_label("ada", exact=True).check()
-        page.get_by_text("60+0.6").click()
+        page.get_by_role("button", name="1 min + 0.6 s a move").click()
+        assert page.input_value("#f-time_control") == "60+0.6"
         page.fill("#f-start_time", f"{starts:%Y-%m-%dT%H:%M}")
         page.wait_for_selector("text=A round-robin of 2 bots in Lines of Action, 2 games a pairing, 1 min + 0.6 s")
         page.fill("#f-games", "3")
