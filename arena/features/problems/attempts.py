@@ -6,7 +6,7 @@ rated by the same function `fold` as all games. A person has one rated attempt a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from sqlalchemy import select, tuple_, update
@@ -91,6 +91,14 @@ class Attempts(Repository):
         with self._sessions.reading() as session:
             rows = session.scalars(query).all()
         return {row.pool.partition("/")[0]: (row.games, row.wins, row.mu) for row in rows}
+
+    def outcomes(self, user_id: int, numbers: Collection[int]) -> dict[int, bool]:
+        """Return whether the first attempt of a user solved each of these problems; those not tried are left out."""
+        query = select(col(ProblemAttempt.problem_id), col(ProblemAttempt.is_solved)).where(
+            col(ProblemAttempt.user_id) == user_id, col(ProblemAttempt.problem_id).in_(numbers)
+        )
+        with self._sessions.reading() as session:
+            return dict(session.execute(query).all())
 
     def solvers(self, query: SolverQuery) -> PageResponse[SolverLine]:
         """Return the solvers of a family, best first by mu - 3 sigma."""

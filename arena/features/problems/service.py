@@ -157,6 +157,11 @@ def streaks(arena: Arena, by: Identity | None) -> dict[str, int]:
     return Days(arena.store.sessions).streaks(by.user_id, today()) if by else {}
 
 
+def outcomes(arena: Arena, numbers: Collection[int], by: Identity | None) -> dict[int, bool]:
+    """Return which of these problems the caller has tried, and whether the first attempt solved each."""
+    return Attempts(arena.store.sessions).outcomes(by.user_id, numbers) if by and numbers else {}
+
+
 def may_remove(problem: WinProblemItem, by: Identity | None) -> bool:
     """Return whether the caller may remove a problem: its author, organisers, and the operator (None)."""
     return by is None or by.user_id == problem.created_by or "organise" in by.scopes

@@ -63,7 +63,7 @@ PAGES = {
     "/loa": 17,
     "/loa/explorer": 19,
     "/loa/compare": 12,
-    **({"/problems": 14, "/loa/problems": 15, "/problems/1": 14} if is_on("problems") else {}),
+    **({"/problems": 15, "/loa/problems": 16, "/problems/1": 14} if is_on("problems") else {}),
     "/archive": 17,
     "/archive?player=Tour": 18,
     "/archive/1": 15,

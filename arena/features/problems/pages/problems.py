@@ -77,6 +77,7 @@ async def _list(request: web.Request, rules: Rules | None = None) -> web.Respons
         are_all_tried=choice(request.query, "tried", ("all",)) == "all",
         drawings=await run(lambda: {problem.id: drawing(problem) for problem in shown}),
         sentences={problem.id: sentence(problem) for problem in shown},
+        outcomes=await run(service.outcomes, arena, [problem.id for problem in shown], identity),
         solvers=HtmlTable(
             _SOLVERS, solvers.items if solvers else (), css=lambda line: "quiet" if line.is_provisional else ""
         ),

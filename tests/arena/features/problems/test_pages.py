@@ -236,6 +236,7 @@ def test_a_problem_is_set_up_proved_and_solved_by_another(server: Server, browse
         page.goto(f"{server.url}/loa/problems")
         assert "solver" in page.inner_text("table")
         assert "Your strength: " in page.inner_text("main")
+        assert page.inner_text("section:has(#all-title) .tag.good") == "✓ solved"
 
 
 def _log_in(page: Any, server: Server, name: str, target: str) -> None:

@@ -105,6 +105,7 @@ def test_a_first_attempt_is_rated_once_by_the_fold(store: Store) -> None:
     assert kept.attempt is not None
     assert (kept.rating, kept.attempts, kept.solved) == (problem.mu, 1, 1)
     assert Attempts(store.sessions).rating("loa", ada) == person
+    assert Attempts(store.sessions).outcomes(ada, [number, 99]) == {number: True}
     assert Attempts(store.sessions).rating("loa", 99) == TrueSkillRating()
     assert Attempts(store.sessions).check() == []
 
