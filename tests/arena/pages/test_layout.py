@@ -111,6 +111,15 @@ def test_pages_stay_where_they_are_when_scripts_start(site: Site, page: Any, wid
     assert {path: shift for path, shift in shifts.items() if shift >= MAX_SHIFT} == {}
 
 
+@pytest.mark.parametrize("width", [320, 375, 1280])
+def test_all_tabs_of_a_page_are_seen(site: Site, page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 740})
+    visit(page, site, f"/tournaments/{site.stage.tournaments['tablut']}")
+    ends = page.locator(".tabs.parts a").evaluate_all("(all) => all.map((tab) => tab.getBoundingClientRect().right)")
+    assert len(ends) > 6
+    assert max(ends) <= width
+
+
 @pytest.mark.parametrize("path", ["/", "/loa/board", "/tournaments", "GAME"])
 def test_content_ends_where_the_header_does_on_a_wide_screen(site: Site, page: Any, path: str) -> None:
     page.set_viewport_size({"width": 1920, "height": 1080})
