@@ -34,12 +34,20 @@ def elo_words(elo: float, low: float, high: float) -> str:
     If the interval is open or very wide, the text has only its bound nearer to 0 (`> +386`), or `no estimate` if the
     interval contains 0: after few games, or after any number of games all won or all lost.
     """
-    error = (high - low) / 2
-    if elo_of(0) < low and high < elo_of(1) and error <= MAX_ERROR:
-        return f"{elo:+z.0f} ± {error:.0f}"
-    if low > 0:
-        return f"> {low:+z.0f}"
-    return f"< {high:+z.0f}" if high < 0 else "no estimate"
+    if _is_narrow(low, high):
+        return f"{elo:+z.0f} ± {(high - low) / 2:.0f}"
+    if not is_estimate(low, high):
+        return "no estimate"
+    return f"> {low:+z.0f}" if low > 0 else f"< {high:+z.0f}"
+
+
+def is_estimate(low: float, high: float) -> bool:
+    """Return whether a 95 % interval of an Elo difference says anything, so that `elo_words` is not `no estimate`."""
+    return low > 0 or high < 0 or _is_narrow(low, high)
+
+
+def _is_narrow(low: float, high: float) -> bool:
+    return elo_of(0) < low and high < elo_of(1) and (high - low) / 2 <= MAX_ERROR
 
 
 def _phi(x: float) -> float:

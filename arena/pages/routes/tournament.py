@@ -30,6 +30,7 @@ from arena.pages.score_plot import draw_scores
 from arena.services import Arena
 from arena.services.standings import TournamentView
 from arena.services.standings_cache import TournamentStandings
+from referee.ratings.strength import is_estimate
 from referee.rules import terminations
 from referee.tournament import preview
 from referee.tournament.document import read as read_settings
@@ -267,7 +268,8 @@ def _standings(
         "change", "Rating before → after", lambda line: changes.get(line.name), "step", hint="mu − 3 sigma", order=gain
     )
     system = format_named(format)
-    strengths = (strength,) if is_over and system.has_elo else ()
+    is_known = any(is_estimate(value.middle - value.margin, value.middle + value.margin) for value in elo.values())
+    strengths = (strength,) if is_over and system.has_elo and is_known else ()
     columns = page_columns(standings(system.columns))
     if system.ranks_shares:  # what orders the lines comes before the points, also on phones, which show few columns
         columns = tuple(sorted(columns, key=lambda column: _BEFORE_POINTS.get(column.key, len(_BEFORE_POINTS))))

@@ -38,10 +38,10 @@ def text(server: Server, path: str, part: str = "course") -> str:
 def test_a_knockout_shows_its_bracket(server: Server, field: Field) -> None:
     number = hold(field, "knockout", knockout={"third_place": True})
     shown = text(server, f"/tournaments/{number}")
-    for words in ("Champion: ", "third: ", "Quarter-finals", "Semi-finals", "Final", "Third place", "ada v1 bye"):
+    for words in ("Winner: ", "2. ", "3. ", "Quarter-finals", "Semi-finals", "Final", "Third place", "ada v1 bye"):
         assert words in shown, words
     half = text(server, f"/tournaments/{hold(field, 'knockout', most=1)}")
-    assert "Champion" not in half
+    assert "Winner" not in half
     assert "to be decided" in half
     assert "undecided" in half
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.ratings.strength import elo_of, elo_words, estimate, pentanomial
+from referee.ratings.strength import elo_of, elo_words, estimate, is_estimate, pentanomial
 from referee.ratings.trueskill import SUCCESSOR_SIGMA, TrueSkillRating, start
 from referee.rules.core import Kind, Termination
 from tests.referee.conftest import a_record
@@ -48,6 +48,7 @@ def test_known_values() -> None:
 def test_elo_words_with_an_open_interval_give_a_bound_or_nothing(pairs: list[float], words: str) -> None:
     found = estimate(pairs)
     assert elo_words(found.elo, found.elo_low, found.elo_high) == words
+    assert is_estimate(found.elo_low, found.elo_high) == (words != "no estimate")
 
 
 @given(PAIRS)
