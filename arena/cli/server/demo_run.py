@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from arena.cli.server.demo import DemoArguments
     from arena.config import Settings
 
-PREFIX = "demo "
+PREFIX = "Demo: "
 """How names of the demo's tournaments begin."""
 
 
@@ -152,7 +152,6 @@ class Demo:
         self._store = context.arena.store
         self._names, self._versions, self._arguments, self._address = names, versions, arguments, address
         self._compiling = Compiling(names, self._begin, context.preparation)
-        self._event = f"{PREFIX}{datetime.now(UTC):%Y-%m-%d %H:%M:%S}"
         self._progress = _Progress(self._store)
 
     @property
@@ -200,7 +199,7 @@ class Demo:
             if tournament.family == family and tournament.name.startswith(PREFIX):
                 return tournament
         document = {
-            "name": f"{self._event}, {family}",
+            "name": f"{PREFIX}{load(family).title}",
             "family": family,
             "games": self._arguments.games,
             "time_control": self._arguments.tc,
