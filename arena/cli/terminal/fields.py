@@ -143,8 +143,9 @@ def read_fields(arguments: argparse.Namespace, record: type, *, without: Collect
 
 def given_words(values: Any, *only: str) -> list[str]:
     """Return the options by which a command gets these values of a record, or `only` some: none for the defaults."""
+    record: type = type(values)
     words: list[str] = []
-    for given in query_fields(type(values)):
+    for given in query_fields(record):
         value = getattr(values, given.name)
         if value == given.default or (only and given.name not in only):
             continue

@@ -71,7 +71,7 @@ def _wider(folder: Path, games: int) -> Iterator[Figure]:
         whole_s = _parent_s(folder, max(2, games // (1 + move_ms)), plies, move_ms)
         ply_s = max(0.0, whole_s - game_s) / (plies - 2)
         pace = f"plies of {move_ms} ms" if move_ms else "plies at once"
-        yield Figure("many", f"parent of slots: a ply told, {pace}", 1e6 * ply_s, "us CPU")
+        yield Figure("many", f"parent of slots: a ply published, {pace}", 1e6 * ply_s, "us CPU")
         if move_ms:
             slots = GAME_PLIES * move_ms / 1e3 / (game_s + GAME_PLIES * ply_s)
             yield Figure("many", f"model: slots one core of it feeds, games of {GAME_PLIES} {pace}", slots, "slots")
