@@ -33,7 +33,7 @@ OTHERS = (
     *("idle", "busy", "fit", "unfit", "remote", "games", "rounds", "Final", "Semi-finals", "Quarter-finals"),
     *("read", "write", "upload", "page", "registration", "wrong-token", "streams", "exports", "setoption"),
     *("first ({}) lost at ply {}", "second ({}) lost at ply {}"),
-    *("first resigned at ply {}", "second resigned at ply {}"),
+    *("first resigned at ply {}", "second resigned at ply {}", "{} positions, {} legal moves"),
     *("start and handshake", "announces {}", "first move", "time for a move", "legal moves in {}", "positions"),
     *("clocks", "search by depth", "search by nodes", "stop", "isready again", "query", "memory", "quits"),
     *("load {} on {} cores", "ready in {} ms", "ready in {} ms ({})", "not playable: {}", "{} ({} of {} tries, {})"),
