@@ -276,6 +276,12 @@ def test_full_screen_and_zen_show_less(site: Site, page: Any) -> None:
     assert page.locator(".top").is_visible()
 
 
+def test_an_embedded_game_offers_nothing_that_its_scripts_do_not_do(site: Site) -> None:
+    game = site.stage.finished["loa"]
+    assert 'id="learn"' in site.server.get(f"/games/{game}").body.decode()
+    assert 'id="learn"' not in site.server.get(f"/embed/games/{game}").body.decode()
+
+
 def test_one_mistake_after_the_other_is_learned_from(site: Site, page: Any) -> None:
     game = site.stage.finished["loa"]
     visit(page, site, f"/games/{game}")
