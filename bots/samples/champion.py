@@ -115,11 +115,13 @@ class Champion(AlphaBeta):
 
     def start_search(self, position: Position, earlier: NDArray[np.uint64], side: int) -> None:
         """Set up the search of `position`."""
+        from bots.search.net import EVAL_MARGIN
+
         super().start_search(position, earlier, side)
         s, search_state = self._search, self._search_state
         self._last, self._streak = -1, 0
         weakness = 100 - self.strength(position)
-        search_state.work[s.NOISE] = weakness * int(search_state.maps[0, s.EVAL_MARGIN]) // POINTS_PER_MARGIN
+        search_state.work[s.NOISE] = weakness * int(search_state.maps[0, EVAL_MARGIN]) // POINTS_PER_MARGIN
         search_state.work[s.SEED] = draw_bits(position, self.number("Seed")) >> 1
 
     def choose(self, position: Position, clock: Clock) -> int:
