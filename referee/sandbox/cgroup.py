@@ -124,10 +124,19 @@ class CgroupParent:
                 self._bound_memory(group.folders["memory"], str(limits.memory_bytes))
             if limits.processes:
                 _write(group.folders["pids"], "pids.max", str(limits.processes + overhead))
+            self._hand_on_niceness(group.folders.get("cpu", group.folders["pids"]))
         except OSError:
             group.close()
             raise
         return group
+
+    def _hand_on_niceness(self, folder: str) -> None:
+        """Weigh the group by the niceness of this thread: between groups the kernel ignores that of their processes."""
+        if niceness := os.getpriority(os.PRIO_PROCESS, 0):  # Linux answers for the calling thread: setpriority(2)
+            # A step of niceness is a factor of 1.25: sched(7).
+            weight = ("cpu.weight.nice", niceness) if self.is_unified else ("cpu.shares", round(1024 / 1.25**niceness))
+            with contextlib.suppress(OSError):  # not every system delegates the processor
+                _write(folder, weight[0], str(weight[1]))
 
     def _bound_memory(self, folder: str, bound: str) -> None:
         if self.is_unified:

@@ -333,6 +333,20 @@ def test_groups_of_version_1_that_refuse_real_time_bots_are_left_out(
 
 
 @pytest.mark.parametrize(
+    ("is_unified", "file", "weight"), [(True, "cpu.weight.nice", "5"), (False, "cpu.shares", "336")]
+)
+def test_bots_of_a_thread_of_lower_priority_have_a_smaller_share_of_processors(
+    is_unified: bool, file: str, weight: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    niceness = 0
+    monkeypatch.setattr(os, "getpriority", lambda which, who: niceness)
+    place = CgroupParent(dict.fromkeys(("memory", "pids", "cpu"), str(tmp_path)), is_unified)
+    assert not (Path(place.make(BotLimits(), 0).folders["cpu"]) / file).exists(), "equal shares for equals"
+    niceness = 5
+    assert (Path(place.make(BotLimits(), 0).folders["cpu"]) / file).read_text() == weight
+
+
+@pytest.mark.parametrize(
     ("existing", "user", "advice"),
     [
         ("/run/systemd/system", 0, "systemd-run --scope -p Delegate=yes"),
