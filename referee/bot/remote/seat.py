@@ -34,7 +34,7 @@ from protocol.session import RefereeSession
 from protocol.turn import Stray
 from referee.bot.remote.link import LineLost, LobbyLink, ProgramGone
 from referee.bot.seat import LAST_LINES, Overshoot, Thought
-from referee.game.failure import BotError
+from referee.game.failure import BotError, SandboxError
 from referee.game.record import NetworkFigures
 from referee.game.score import summary
 from referee.game.spec import BotLimits, BotSpec
@@ -151,7 +151,7 @@ class RemoteBot:
         if self._is_open and self.capabilities.result:
             try:
                 self._say(result)
-            except (BotError, ProtocolError, LineLost):
+            except (BotError, ProtocolError, LineLost, SandboxError):  # SandboxError: there is no lobby any more
                 self._is_open = False
 
     def condemn(self) -> None:
@@ -169,18 +169,19 @@ class RemoteBot:
         """Return the answer to `position … go …`, timed without the network. Raises as `LocalBot.think`."""
         used_ms = 0.0
         while True:
-            begin = time.monotonic_ns()
+            asked_ns = 0
             try:
                 if not self._is_open:
                     self._restore()
-                    begin = time.monotonic_ns()
+                asked_ns = time.monotonic_ns()
                 left_ms = self.limits.move_ms if allowance_ms is None else max(1.0, allowance_ms - used_ms)
                 thought = self._ask(
                     _with_less(question, self.side, used_ms), left_ms, is_timed=allowance_ms is not None
                 )
             except LineLost as lost:
-                # The clock ran until the last sign of life, not until the loss was noticed.
-                used_ms += max(0.0, (lost.since_ns - begin) / _MS)
+                # The clock ran until the last sign of life, not until the loss was noticed; and not during a restart.
+                if asked_ns:
+                    used_ms += max(0.0, (lost.since_ns - asked_ns) / _MS)
                 self._wait_for_return(lost)
             else:
                 thought.ms = round(thought.ms + used_ms, 3)
@@ -193,16 +194,21 @@ class RemoteBot:
         self._session.begin_turn()
         begin = time.monotonic_ns()
         link.say(question.decode().rstrip("\n"))
-        deadline = begin + int((allowance_ms + self._allowance_ms(link.longest_ms)) * _MS)
-        while True:
-            line = self._line(deadline)
-            if line is None:
-                return self._late(begin, allowance_ms, is_timed=is_timed)
-            message = self._receive(line, "thinking")
+        answer = self._answer(
+            begin + int((allowance_ms + self._allowance_ms(link.longest_ms)) * _MS), "thinking", infos
+        )
+        answer = answer or self._late_answer(begin, allowance_ms, infos, is_timed=is_timed)
+        return self._judged(answer, begin, allowance_ms, summary(reversed(infos)))
+
+    def _answer(self, deadline_ns: int, stage: str, infos: deque[Info]) -> BestMove | None:
+        """Read until `bestmove`, and keep the last lines about the search; None at the deadline."""
+        while (line := self._line(deadline_ns)) is not None:
+            message = self._receive(line, stage)
+            if isinstance(message, BestMove):
+                return message
             if isinstance(message, Info) and (message.score is not None or message.nodes is not None):
                 infos.append(message)
-            elif isinstance(message, BestMove):
-                return self._judged(message, begin, allowance_ms, summary(reversed(infos)))
+        return None
 
     def _judged(self, message: BestMove, begin_ns: int, allowance_ms: float, info: Info | None) -> Thought:
         """Return the answer with the time charged for it. Raises LineLost, or BotError (`time`) if it came too late."""
@@ -225,7 +231,7 @@ class RemoteBot:
         self._allowed_ms += allowed_ms
         return Thought(message.move, message.offer, max(0.0, elapsed_ms - allowed_ms), 0.0, info)
 
-    def _late(self, begin_ns: int, allowance_ms: float, *, is_timed: bool) -> Thought:
+    def _late_answer(self, begin_ns: int, allowance_ms: float, infos: deque[Info], *, is_timed: bool) -> BestMove:
         """Handle a time-out: check the connection and wait for a late answer. Raises BotError, LineLost."""
         longest_ms = self._linked.check(begin_ns)
         now = time.monotonic_ns()
@@ -233,10 +239,8 @@ class RemoteBot:
         deadline = now + int((self.limits.grace_ms + longest_ms) * _MS)
         if self.capabilities.stop:
             self._linked.say("stop")
-        while (line := self._line(deadline)) is not None:
-            message = self._receive(line, "after its time was up")
-            if isinstance(message, BestMove):
-                return self._judged(message, begin_ns, allowance_ms, None)
+        if answer := self._answer(deadline, "after its time was up", infos):
+            return answer
         if is_timed:
             waited = f"{waited}; {allowance_ms:.1f} ms were left"
         raise self._failed(Termination.STALLED, waited)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from protocol.messages import SetOption
+from protocol.messages import SetOption, UgiResult
 from referee.bot.remote import seat
 from referee.bot.remote.link import LineLost, LinkAllowance, ProgramGone
 from referee.bot.remote.seat import RemoteBot
 from referee.bot.seat import Overshoot
-from referee.game.failure import BotError
+from referee.game.failure import BotError, SandboxError
 from referee.game.record import NetworkFigures
 from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
@@ -22,7 +23,7 @@ from referee.rules.core import Termination
 _MS = 1_000_000
 LOST = "lost"
 Answer = tuple[str, float]
-"""A line, and how many milliseconds after the question it arrives; or LOST, and when something was heard last."""
+"""Lines, and how many milliseconds after the question they arrive; or LOST, and when something was heard last."""
 QUESTION = b"position startpos\ngo p1time 10000 p2time 9000 p1inc 100 p2inc 100\n"
 
 
@@ -72,7 +73,8 @@ class Script:
             case "isready":
                 self._waiting = [("readyok", 1)]
             case "go":
-                self._waiting = [self._answers.pop(0)] if self._answers else []
+                text, after_ms = self._answers.pop(0) if self._answers else ("", 0)
+                self._waiting = [(line, after_ms) for line in text.split("\n") if line]
 
     def line(self, deadline_ns: int) -> bytes | None:
         if not self._waiting:
@@ -142,11 +144,13 @@ def test_a_late_answer_loses_on_time() -> None:
 
 
 def test_an_answer_that_the_network_held_up_does_not() -> None:
-    script = Script(("bestmove b1b3", 3100))
+    script = Script(("info nodes 7\nbestmove b1b3", 3100))
     script.checked_ms = 2500
     bot = seated(script, grace_ms=2500)
     thought = bot.think(QUESTION, 1000)
     assert thought.move == "b1b3"
+    assert thought.info
+    assert thought.info.nodes == 7
     assert thought.ms == 1000
     assert figures(bot).paused_ms == 1800
 
@@ -179,6 +183,27 @@ def test_a_lost_connection_costs_only_what_was_thought_before() -> None:
     assert told
     assert told[1] == "9600"
     assert (figures(bot).losses, figures(bot).reconnected) == (1, 1)
+
+
+def test_a_connection_lost_again_while_the_program_starts_costs_nothing_more() -> None:
+    script = Script((LOST, 400), ("bestmove b1b3", 250))
+    bot = seated(script)
+    script.absent_ms = 4_000
+    assert bot.think(QUESTION, 10_000).ms == 550
+    assert (figures(bot).losses, figures(bot).reconnected) == (2, 2)
+
+
+def test_a_result_that_the_lobby_cannot_send_any_more_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone(lines: str) -> None:
+        raise SandboxError("the lobby for remote bots is gone")
+
+    script = Script()
+    bot = seated(script)
+    bot.capabilities = replace(bot.capabilities, result=True)
+    bot.announce(UgiResult("1-0", "goal"))
+    assert script.said[-1].startswith("result ")
+    monkeypatch.setattr(script, "say", gone)
+    bot.announce(UgiResult("1-0", "goal"))
 
 
 def test_a_connection_that_stays_away_is_the_end() -> None:
