@@ -154,6 +154,9 @@ class Dispatcher:
                 continue
             if record.termination is Termination.STOPPED and (self._aborting or self._is_over):
                 continue  # neither stored nor given up: it counts as never begun
+            if record.termination is Termination.STOPPED and future in self._recalled:
+                left.append(game)  # no try: it comes again only to be recorded as lost
+                continue
             tries = self._voids[game.id] = self._voids.get(game.id, 0) + 1
             if self._aborting or tries >= ATTEMPTS:
                 given_up.append(record)
