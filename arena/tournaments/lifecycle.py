@@ -217,7 +217,8 @@ def extend(store: Store, tournament_id: int, *, to: int | None = None, amount: i
     upcoming = document.system.next_step(document, seeds, games)
     if tournament.started_at and (upcoming.is_finished or upcoming.calls_off):
         raise ConflictError(f"more games would change nothing: {upcoming.reason}", tournament.state)
-    store.tournaments.keep_settings(tournament_id, document.as_json())
+    if not store.tournaments.replace_settings(tournament_id, tournament.settings, document.as_json()):
+        return extend(store, tournament_id, to=to, amount=amount)  # a priority, an entry or more games came meanwhile
     if tournament.state == "finished":
         store.tournaments.move(tournament_id, "running", only_from=("finished",))
     kept = tournament.planned_games - tournament.later_games

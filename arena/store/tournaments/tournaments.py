@@ -260,7 +260,9 @@ class Tournaments(Repository):
 
     def keep_findings(self, tournament_id: int, findings: Mapping[str, object]) -> None:
         """Store the statistical findings of a tournament."""
-        self._set(tournament_id, findings=dict(findings))
+        with self._sessions.writing() as session:
+            chosen = update(Tournament).where(col(Tournament.id) == tournament_id)
+            session.execute(chosen.values(findings=dict(findings)))
 
     def without_findings(self) -> list[int]:
         """Return the ids of finished tournaments without findings."""
@@ -270,13 +272,17 @@ class Tournaments(Repository):
         with self._sessions.reading() as session:
             return list(session.scalars(query.order_by(col(Tournament.id))))
 
-    def keep_settings(self, tournament_id: int, settings: Mapping[str, object]) -> None:
-        """Store another document of a tournament, which is longer or names another bot."""
-        self._set(tournament_id, settings=dict(settings))
+    def replace_settings(self, tournament_id: int, known: Mapping[str, object], settings: Mapping[str, object]) -> bool:
+        """Store a longer document instead of the `known` one; return False if that has been changed meanwhile.
 
-    def _set(self, tournament_id: int, **values: object) -> None:
+        Raises NotFoundError.
+        """
         with self._sessions.writing() as session:
-            session.execute(update(Tournament).where(col(Tournament.id) == tournament_id).values(**values))
+            tournament = _locked(session, tournament_id)
+            is_known = tournament.settings == known
+            if is_known:
+                tournament.settings = dict(settings)
+            return is_known
 
     def prioritise(self, tournament_id: int, priority: int) -> TournamentItem:
         """Set the priority of an unfinished tournament. Raises NotFoundError, ConflictError."""

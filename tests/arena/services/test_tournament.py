@@ -8,7 +8,7 @@ import pytest
 
 from arena.documents.game import GameQuery
 from arena.documents.service import AuditQuery
-from arena.documents.tournament import PlanQuery, TournamentItem
+from arena.documents.tournament import EntryItem, PlanQuery, TournamentItem
 from arena.errors import BadValueError, ConflictError, ForbiddenError, NotFoundError
 from arena.services import Arena, schedule, tournament
 from arena.store.base.tables.tournaments import Tournament
@@ -92,6 +92,22 @@ def test_extend_adds_games(arena: Arena, open_one: TournamentItem, person: Perso
         ("tournament.extend", {"to": 10}),
         ("tournament.extend", {"amount": 2}),
     ]
+
+
+def test_extend_keeps_what_somebody_else_changes_meanwhile(
+    arena: Arena, open_one: TournamentItem, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries, others = arena.store.tournaments.entries, [1, 2]
+
+    def changed_meanwhile(number: int) -> list[EntryItem]:
+        if others:
+            arena.store.tournaments.prioritise(number, others.pop())
+        return entries(number)
+
+    monkeypatch.setattr(arena.store.tournaments, "entries", changed_meanwhile)
+    tournament.extend(arena, open_one.id, person("otto", "organiser"), amount=2)
+    settings = arena.store.tournaments.get(open_one.id).settings
+    assert (settings["priority"], settings["games"]) == (1, 4)
 
 
 def playing(arena: Arena, number: int) -> list[str]:
