@@ -12,6 +12,7 @@ import sys
 import tomllib
 import zipfile
 from importlib.machinery import SourceFileLoader
+from importlib.metadata import distribution
 from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
@@ -97,6 +98,12 @@ def project(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatc
         wheel.writestr("a_library-1.2.dist-info/WHEEL", head)
         wheel.writestr("a_library-1.2.dist-info/METADATA", "Metadata-Version: 2.1\nName: A_Library\nVersion: 1.2\n")
         wheel.writestr("a_library-1.2.dist-info/RECORD", "")
+    # Whoever installs the sources builds them with setuptools of the index.
+    builder = distribution("setuptools")
+    with zipfile.ZipFile(index / f"setuptools-{builder.version}-py3-none-any.whl", "w") as wheel:
+        for file in builder.files or ():
+            if file.suffix != ".pyc" and ".." not in file.parts:
+                wheel.write(str(file.locate()), str(file))
     for name in (".ci", "tiny", "deploy"):
         (tmp_path / name).mkdir()
     for name in SCRIPTS:

@@ -154,7 +154,7 @@ def run(bot: Bot, argv: Sequence[str] | None = None) -> NoReturn:
     standard error: a bot that continued would hide the error.
     """
     playable = _arguments(bot, argv)
-    console = Console()
+    bot._console = console = Console()
     session = BotSession(bot, console, playable)
     sys.stdout = sys.stderr
     console.start()

@@ -47,7 +47,6 @@ class BotSession:
         self.complaint = "no position was sent"
         self.rule_options: frozenset[str] = frozenset()
         """The names of the options announced for the rules of all families."""
-        bot._console = console
 
     def handle(self, message: RefereeMessage) -> None:
         """Act on one message. An invalid one is reported to the referee."""
