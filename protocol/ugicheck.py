@@ -70,7 +70,8 @@ TYPES = frozenset({"check", "spin", "combo", "string", "button"})
 OPTION = re.compile(r"option\s+name\s+(?P<name>.+?)\s+type\s+(?P<type>\S+)(?P<rest>.*)$")
 COMPLAINT = re.compile(r"(?i)unknown|error|invalid|no such")
 """What an engine writes that rejects `setoption`."""
-NUMBER = re.compile(r"\b(default|min|max)\s+(-?\d+)")
+NUMBER = re.compile(r"\b(default|min|max)\s+(-?\d{1,18})(?!\d)")
+"""A number of an option; a longer one counts as none, because `int` refuses more than 4,300 digits."""
 
 ADVICE = {
     "cannot-start": "give the path of an executable file; a script needs a first line such as #!/usr/bin/env python3",
@@ -130,6 +131,11 @@ class EndedError(Exception):
 
 class SilentError(Exception):
     """The engine did not answer in time."""
+
+
+def reason(error: SilentError | EndedError) -> str:
+    """Return what is known of a missing answer, as words after a colon."""
+    return str(error).lstrip(";, ") or "no answer"
 
 
 class StopError(Exception):
@@ -617,7 +623,7 @@ class Checker:
                 session.send("uginewgame")
                 session.think(go)
             except (SilentError, EndedError) as error:
-                self.report.fault("second-game", f"no move after the second `uginewgame` {error}".strip())
+                self.report.fault("second-game", f"no move after the second `uginewgame`: {reason(error)}")
                 return
         self.report.ok("plays a second game")
 
@@ -638,7 +644,7 @@ class Checker:
                     while not said or said[-1].split()[0] != "readyok":
                         said.append(session.receive(until - time.monotonic()).text)
                 except (SilentError, EndedError) as error:
-                    said.append(f"error: {error or 'no answer'}")
+                    said.append(f"error: {reason(error)}")
             rejection = next((text for text in said if COMPLAINT.search(text)), "")
             if not rejection and complaint:
                 self.report.note("setoption-bare", "it accepts only `setoption NAME VALUE`", "an older dialect")
@@ -659,8 +665,7 @@ class Checker:
                 session.send("uginewgame")
                 return session.think(go)[1]
             except (SilentError, EndedError) as error:
-                why = str(error).strip("; ") or "no answer"
-                self.report.note(step, f"no move after `{go}`: {why}", "a referee may not send it")
+                self.report.note(step, f"no move after `{go}`: {reason(error)}", "a referee may not send it")
                 return None
 
     def clocks(self) -> None:
@@ -706,7 +711,9 @@ class Checker:
             for line in ("uginewgame", "position startpos", "query gameover"):
                 session.send(line)
             # An answer needs no search, so a second is enough.
-            text = session.receive(min(1.0, session.timeout_s)).text
+            until, text = time.monotonic() + min(1.0, session.timeout_s), "info"
+            while text.split(maxsplit=1)[0] == "info":
+                text = session.receive(until - time.monotonic()).text
         words = text.lower().split()
         if words in (["response", "true"], ["response", "false"]):
             self.report.ok("answers `query`")
@@ -740,7 +747,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "engine", nargs="+", help="the engine and its arguments; a command line in quotes is split as by a shell"
     )
     given = parser.parse_args(arguments)
-    command = shlex.split(given.engine[0]) if len(given.engine) == 1 else given.engine
+    try:
+        command = shlex.split(given.engine[0]) if len(given.engine) == 1 else given.engine
+    except ValueError as error:
+        parser.error(f"invalid engine {given.engine[0]!r}: {str(error).lower()}; close each quotation mark")
     if not command or not given.patience > 0:
         parser.error("give an engine, and a --patience above 0")
     report = UgiReport((lambda text: None) if given.json else (lambda text: print(text, flush=True)))

@@ -160,12 +160,72 @@ def test_an_engine_that_announces_no_clocks_is_not_asked_with_clocks(
     assert report.notes.keys() == notes
 
 
+OBEDIENT = """
+import sys, time
+games = 0
+for line in sys.stdin:
+    words = line.split()
+    games += words[0] == "uginewgame"
+    if words[0] == "ugi":
+        print("id name x\\noption name Hash type spin default 1 min 1 max 9\\nugiok", flush=True)
+    elif words[0] == "setoption":
+        {setoption}
+    elif words[0] == "isready":
+        print("readyok", flush=True)
+    elif words[0] == "query":
+        {query}
+    elif words[0] == "go":
+        {go}
+        print("bestmove b1b3", flush=True)
+"""
+SLEEPS = "time.sleep(600)"
+
+
+def checker_of(folder: Path, **does: str) -> Checker:
+    """A checker of a program that does this at a verb, and is well-behaved otherwise."""
+    engine = folder / "engine.py"
+    engine.write_text(OBEDIENT.format(**{"setoption": "pass", "query": "pass", "go": "pass", **does}))
+    return Checker([sys.executable, "-SE", str(engine)], UgiReport(lambda text: None), timeout_s=2.0, family="loa")
+
+
+def test_a_missing_answer_is_said_in_words(tmp_path: Path) -> None:
+    checker = checker_of(tmp_path, setoption=SLEEPS)
+    checker.options()
+    assert "error: no answer" in checker.report.notes["setoption"].seen
+    half = "if games == 2: sys.stdout.write('bestm'); sys.stdout.flush(); time.sleep(600)"
+    checker = checker_of(tmp_path, go=half)
+    checker.second_game()
+    assert checker.report.faults["second-game"].seen == (
+        "no move after the second `uginewgame`: a line without end: b'bestm'"
+    )
+    checker = checker_of(tmp_path, go=SLEEPS)
+    checker.time_move("depth", "go depth 1")
+    assert checker.report.notes["depth"].seen == "no move after `go depth 1`: no answer"
+
+
+@pytest.mark.parametrize(
+    ("answer", "notes"),
+    [("info string x\\ninfo depth 1\\nresponse false", set()), ("info string x", {"query"})],
+)
+def test_info_is_no_answer_to_a_query(tmp_path: Path, answer: str, notes: set[str]) -> None:
+    checker = checker_of(tmp_path, query=f"print('{answer}', flush=True)")
+    with contextlib.suppress(StopError):
+        checker.queries()
+    assert checker.report.notes.keys() == notes
+    assert all(note.seen == "no answer to `query gameover`" for note in checker.report.notes.values())
+
+
 def test_what_cannot_be_started_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path / "nothing")]) == 1
     assert "FAULT  cannot-start" in capsys.readouterr().out
     with pytest.raises(SystemExit) as error:
         main(["--patience", "0", "engine"])
     assert error.value.code == 2
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as error:
+        main(["./engine 'x"])
+    assert error.value.code == 2
+    assert """invalid engine "./engine 'x": no closing quotation""" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -175,6 +235,7 @@ def test_what_cannot_be_started_is_said(tmp_path: Path, capsys: pytest.CaptureFi
         ("option name Hash type spin default 0 min 1 max 4096", True),
         ("option name Hash type spin default 4097 min 1 max 4096", True),
         ("option name Hash type spin default 1 min 1", True),
+        (f"option name Hash type spin default 1 min 1 max {'9' * 5000}", True),
         ("option name Book file type string default <empty>", False),
         ("option name Clear type button", False),
         ("option name Style type colour", True),
