@@ -130,16 +130,21 @@ class Notices(Repository):
     def _followed(self, user_id: int, since: datetime | None) -> list[Notice]:
         """Return news since the user began to follow: new versions of followed bots and of bots of followed people, and
         ended tournaments that the user follows or in which such a bot plays.
+
+        Versions of the user's own bots are in `_checks`.
         """
+        # Distinct before the limit: a row comes once for each followed bot or person that leads to it.
         versions = (
             select(col(Version.checked), col(Version.name), col(Version.id), col(Version.state))
             .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
             .join(Follow, _IS_OF_FOLLOWED)
             .where(
                 col(Follow.user_id) == user_id,
+                col(BotIdentity.owner_id) != user_id,
                 col(Version.state) == "active",
                 col(Version.checked) > col(Follow.followed_at),
             )
+            .distinct()
             .order_by(col(Version.checked).desc())
             .limit(LIMIT)
         )
@@ -156,6 +161,7 @@ class Notices(Repository):
                 (col(Follow.tournament_id) == col(Tournament.id)) | col(Tournament.id).in_(entered.correlate(Follow)),
             )
             .where(col(Follow.user_id) == user_id, col(Tournament.finished_at) > col(Follow.followed_at))
+            .distinct()
             .order_by(col(Tournament.finished_at).desc())
             .limit(LIMIT)
         )

@@ -7,6 +7,8 @@ import pytest
 from arena.documents.account import FollowedItem
 from arena.errors import BadValueError, NotFoundError, QuotaError
 from arena.services import Arena, account, follow
+from arena.store import Store
+from arena.store.people import notices
 from referee.bot.file import BotFile
 from tests.arena.field import Field
 from tests.arena.services.conftest import Person
@@ -15,6 +17,13 @@ from tests.arena.services.conftest import Person
 @pytest.fixture
 def field(arena: Arena) -> Field:
     return Field(arena.store)
+
+
+def check_version(store: Store, name: str, problem: str = "") -> None:
+    """Add a version of a bot, and conclude its check."""
+    version = store.versions.add(store.bots.find(name).id, BotFile(("./bot",), families=("loa",)), bundle="ab" * 32)
+    store.checks.claim()
+    store.checks.conclude(version.id or 0, report={}, variants={"loa": []}, capabilities={}, problem=problem)
 
 
 def test_change_begins_and_ends_following(arena: Arena, field: Field, person: Person) -> None:
@@ -79,10 +88,7 @@ def test_a_new_version_is_news_of_a_followed_bot(arena: Arena, field: Field, per
     for name in ("ada", "bob"):
         follow.change(arena, "bot", name, eve, is_followed=True)
     for name, problem in (("ada", ""), ("bob", "no answer to ugi")):
-        bot = store.bots.find(name)
-        version = store.versions.add(bot.id, BotFile(("./bot",), families=("loa",)), bundle="ab" * 32)
-        store.checks.claim()
-        store.checks.conclude(version.id or 0, report={}, variants={"loa": []}, capabilities={}, problem=problem)
+        check_version(store, name, problem)
     (notice,) = account.details(arena, eve).notices
     assert (notice.kind, notice.name, notice.what) == ("version", "ada v2", "active")
 
@@ -111,3 +117,38 @@ def test_an_owner_who_follows_gets_each_notice_once(arena: Arena, field: Field) 
     store.follows.add(field.user_id, "tournament", field.tournament_id)
     store.tournaments.move(field.tournament_id, "finished")
     assert [one.kind for one in store.notices.of(field.user_id)] == ["tournament"]
+
+
+def test_many_followed_bots_of_one_tournament_hide_no_other(
+    arena: Arena, field: Field, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notices, "LIMIT", 3)
+    eve, store = person("eve"), arena.store
+    other = field.add_tournament()
+    for bot in ("ada", "bob", "cleo", "dan"):
+        follow.change(arena, "bot", bot, eve, is_followed=True)
+    follow.change(arena, "tournament", str(other.id), eve, is_followed=True)
+    follow.change(arena, "user", "zoe", eve, is_followed=True)
+    store.tournaments.move(other.id or 0, "finished")
+    store.tournaments.move(field.tournament_id, "finished")
+    ended = [notice.key for notice in account.details(arena, eve).notices]
+    assert ended == [str(field.tournament_id), str(other.id)]
+
+
+def test_versions_of_a_followed_person_and_bot_take_one_place_each(
+    arena: Arena, field: Field, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notices, "LIMIT", 2)
+    eve, store = person("eve"), arena.store
+    follow.change(arena, "bot", "ada", eve, is_followed=True)
+    follow.change(arena, "user", "zoe", eve, is_followed=True)
+    for _ in range(2):
+        check_version(store, "ada")
+    assert [notice.name for notice in account.details(arena, eve).notices] == ["ada v3", "ada v2"]
+
+
+def test_a_new_version_of_an_own_followed_bot_is_news_once(arena: Arena, field: Field) -> None:
+    store = arena.store
+    store.follows.add(field.user_id, "bot", store.bots.find("ada").id)
+    check_version(store, "ada")
+    assert [(notice.kind, notice.name) for notice in store.notices.of(field.user_id)] == [("check", "ada v2")]
