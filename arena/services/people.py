@@ -328,30 +328,32 @@ def decide(arena: Arena, game_id: str, action: DecisionRequest, by: Visitor) -> 
         action = replace(action, ply=len(line.plies))
     if line.is_over:
         raise ConflictError("the game is over", line.state)
+    # Resigning is about the game. Everything else is about the position: a second click on "Take back" arrives after
+    # the first one has changed it.
+    if action.do != "resign" and action.ply != len(line.plies):
+        raise ConflictError("the position has changed; look at the board again", line.state)
     asked: dict[str, Any] = {"do": action.do, "ply": len(line.plies), "mark": secrets.token_hex(4)}
     if action.do == "move":
         asked |= {"move": _move(arena, line, action), "draw": action.draw}
     elif action.do == "back":
         _require_back(line)
     elif action.do == "draw":
-        _require_offer(line, action)
+        _require_offer(line)
     arena.store.people.ask(game_id, asked)
     arena.bus.publish(HumanActed(game=game_id))
 
 
 def _move(arena: Arena, line: HumanGame, action: DecisionRequest) -> str:
     """Return the move in canonical notation if it is legal now."""
-    if action.ply != len(line.plies):
-        raise ConflictError("the position has changed; look at the board again", "running")
     found = _study(line, arena.store.games.spec(line.id))
     if found.end.outcome is not None or found.end.side != line.side:
         raise ConflictError("it is not your turn", "running")
     return study.read(found.ruleset, found.start, [*found.moves, action.move.strip()]).moves[-1]
 
 
-def _require_offer(line: HumanGame, action: DecisionRequest) -> None:
+def _require_offer(line: HumanGame) -> None:
     offer = draw_offer(line)
-    if action.ply != len(line.plies) or offer is None or offer.state != "offered":
+    if offer is None or offer.state != "offered":
         raise ConflictError("the bot does not offer a draw now; offer one with your move", line.state)
 
 

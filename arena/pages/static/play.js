@@ -126,11 +126,10 @@ $("viewer").addEventListener("arena:position", (event) => offer(event.detail));
 
 $("write").addEventListener("submit", (event) => {
   const what = event.submitter?.value || "move";
-  if (!shown && (what === "move" || what === "draw")) return; // no position yet: submit the plain form
+  if (!shown && what !== "resign") return; // no position yet: submit the plain form
   event.preventDefault();
   if (what === "move") sendTyped($("write").elements.move, move);
-  else if (what === "back") decide({ do: "back" });
-  else if (what === "draw") decide({ do: "draw", ply: shown.last });
+  else if (what === "back" || what === "draw") decide({ do: what, ply: shown.last });
   else if (confirm(message("Resign this game?"))) decide({ do: "resign" });
 });
 

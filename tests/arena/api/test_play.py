@@ -67,8 +67,9 @@ def test_a_whole_game_by_the_interface(hall: Hall, server: Server) -> None:
         seen = server.get(place, token=ann).json
         assert (seen["moves"][0], len(seen["moves"]), seen["to_move"]) == ("b1b3", 2, "first")
         assert seen["draw"] == {"state": "declined", "why": "the bot reports no scores"}
-        assert decide(do="back")[0] == 202
+        assert decide(do="back", ply=2)[0] == 202
         hall.told.until(lambda: hall.line(game).attempt == 2)
+        assert decide(do="back", ply=2)[1]["detail"] == "the position has changed; look at the board again"
         seen = server.get(place, token=ann).json
         assert (seen["moves"], seen["is_rated"], seen["draw"]) == ([], False, None)
         assert decide(move="c1c3")[0] == 202
