@@ -98,13 +98,13 @@ def shown(value: Any) -> str:
 
 def _misfit(detail: Mapping[str, Any], model: Model, forms: Mapping[str, str]) -> Misfit:
     place = [str(part) for part in detail["loc"]]
+    if detail["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return _unknown(place, model)  # first: the key may be called `int`
     if place and place[-1] in _PLAIN:  # an alternative of a union type
         place.pop()
         given = detail.get("input")
         problem = "invalid value" if isinstance(given, (list, dict)) else f"invalid value {shown(given)}"
         return Misfit(_path(place), problem, "write a text, a number or true")
-    if detail["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
-        return _unknown(place, model)
     return Misfit(_path(place), *_words(str(detail["type"]), detail.get("input"), detail.get("ctx", {}), forms))
 
 

@@ -24,6 +24,14 @@ def test_a_table_of_a_format_without_one_is_told_what_to_write() -> None:
         read({**PLAIN, "gauntlet": {}})
 
 
+@pytest.mark.parametrize("key", ["int", "str", "bool", "float"])
+def test_an_unknown_key_with_the_name_of_a_type_is_an_unknown_key(key: str) -> None:
+    with pytest.raises(SettingsError, match=rf"^entries\.{key}: unknown key; "):
+        read({**PLAIN, "entries": {"bots": ["a", "b"], key: 1}})
+    with pytest.raises(SettingsError, match=rf"^{key}: unknown key; "):
+        read({**PLAIN, key: 1})
+
+
 def test_a_toml_document_with_everything() -> None:
     document = read(
         toml.read("""
