@@ -239,7 +239,6 @@ MOVES: tuple[Column[PlayedFigures], ...] = (
         lambda row: row.score,
         "share",
         hint="share of the points of the side to move",
-        order=lambda row: row.score or None,
     ),
     Column(
         "rating",
@@ -247,7 +246,6 @@ MOVES: tuple[Column[PlayedFigures], ...] = (
         lambda row: row.rating,
         "strength",
         hint="mean of the current mu of the bots that played it",
-        order=lambda row: row.rating or None,
         drop=2,
     ),
     Column(
@@ -256,7 +254,6 @@ MOVES: tuple[Column[PlayedFigures], ...] = (
         lambda row: row.performance,
         "strength",
         hint="performance rating: the strength that these results against these opponents suggest",
-        order=lambda row: row.performance or None,
         drop=4,
     ),
     Column("last", "Last played", lambda row: row.last or None, "day", drop=3),
