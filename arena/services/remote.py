@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from arena import tournaments
 from arena.clock import now
 from arena.documents.account import Identity
 from arena.documents.bot import PresenceItem, VersionItem
-from arena.documents.tournament import MAX_CHALLENGE_GAMES, TournamentItem, TournamentQuery
+from arena.documents.tournament import MAX_CHALLENGE_GAMES, TournamentItem
 from arena.errors import ConflictError, ForbiddenError, NotFoundError, QuotaError
 from arena.services.arena import Arena
 from arena.store.base.tables.bots import Version
@@ -63,11 +64,13 @@ def admit(
         raise ChallengeError("missing family; name the families that the bot plays with --family")
     variants = {family: _variants(family, announced) for family in wanted}
     capabilities = dict.fromkeys(wanted, storable(announced.as_json())) if announced else {}
+    usage = store.bots.usage(by.user_id)
     try:
         bot = store.bots.find(name)
     except NotFoundError:
-        if store.bots.usage(by.user_id).bots >= settings.quota_bots:
+        if usage.bots >= settings.quota_bots:
             raise QuotaError(f"you have the maximum of {settings.quota_bots} bots; retire one") from None
+        usage.require_room(0, settings.quota_versions, None)  # before the bot exists: it could have no version
         bot = store.bots.add(name, by.user_id)
         arena.note("bot.connect", f"bot:{name}", by)
     if bot.owner_id != by.user_id:
@@ -82,6 +85,8 @@ def admit(
             if announced:
                 store.versions.announce(line.id, variants, capabilities)
             return store.versions.lines([line.id])[line.id]
+    # Before the others are retired, whose places become free.
+    replace(usage, versions=usage.versions - len(lines)).require_room(0, settings.quota_versions, None)
     for line in lines:
         store.versions.retire(line.id)
     version = store.versions.add(
@@ -148,9 +153,8 @@ def challenge(
         raise ChallengeError(
             f"{opponent} accepts no challenges; choose a sample ({OWNER}'s bots) or a bot open to challenges"
         )
-    recent = arena.store.tournaments.page(TournamentQuery(limit=100), created_by=by.user_id).items
-    if sum(match.state not in ("finished", "cancelled") for match in recent) >= MAX_OPEN_CHALLENGES:
-        raise QuotaError(f"you have {MAX_OPEN_CHALLENGES} running matches; wait for one to end, or cancel one")
+    if arena.store.tournaments.count_challenges(by.user_id) >= MAX_OPEN_CHALLENGES:
+        raise QuotaError(f"you have {MAX_OPEN_CHALLENGES} running challenges; wait for one to end, or cancel one")
     document = {
         "name": f"{mine.name} challenges {other.name}",
         "family": family,

@@ -30,7 +30,7 @@ from arena.submission.bundle_store import BundleStore, read_manifest
 from arena.submission.check import MOVE_MS
 from arena.submission.unpack import ArchiveError, unpack
 from referee.bot.command import BotFileError
-from referee.bot.file import FILE, BotFile, read_families
+from referee.bot.file import FILE, read_families
 from referee.game.spec import read_time_control
 from referee.rules.core import ParseError
 
@@ -120,9 +120,12 @@ def receive(
             wanted = read_families(tuple(families), "families") or uploaded.families
             if not wanted:
                 raise SubmissionError(f"missing families: name them, or add families to {FILE}")
-            bot = _bot(store, name or as_name(uploaded.name), uploaded, user, quota)
-            _check_new(store, bot, digest)
-            _check_room(store, user, size, quota)
+            title = name or as_name(uploaded.name)
+            bot = _find(store, title, user)
+            if bot:
+                _check_new(store, bot, digest)
+            _check_room(store, user, size, quota, is_new=bot is None)
+            bot = bot or store.bots.add(title, user.user_id, uploaded.description)
             bundles.put(file, digest)
             return store.versions.add(
                 bot.id,
@@ -166,16 +169,14 @@ def _size(file: BinaryIO, limit: int) -> int:
     return size
 
 
-def _bot(store: Store, name: str, uploaded: BotFile, user: Identity, quota: Quota) -> BotItem:
-    """Return the user's bot of this name, created if needed."""
+def _find(store: Store, name: str, user: Identity) -> BotItem | None:
+    """Return the user's bot of this name; None for a new name. Raises SubmissionError, NotYoursError, ConflictError."""
     if not name:
         raise SubmissionError(f"missing bot name: give one, or add name to {FILE}")
     try:
         bot = store.bots.find(name)
     except NotFoundError:
-        if store.bots.usage(user.user_id).bots >= quota.bots:
-            raise QuotaError(f"quota exceeded: you have {quota.bots} bots; retire one") from None
-        return store.bots.add(name, user.user_id, uploaded.description)
+        return None
     if bot.owner_id != user.user_id:
         raise NotYoursError(f"the bot {name!r} belongs to another user", hint="choose another name")
     if bot.is_retired:
@@ -190,9 +191,14 @@ def _check_new(store: Store, bot: BotItem, digest: str) -> None:
             raise ConflictError(f"duplicate bundle: {line.name} ({line.state}) has the same content", line.state)
 
 
-def _check_room(store: Store, user: Identity, size: int, quota: Quota) -> None:
-    """Raise QuotaError if a new version would exceed the quota. `versions.add` checks again, in its transaction."""
+def _check_room(store: Store, user: Identity, size: int, quota: Quota, *, is_new: bool) -> None:
+    """Raise QuotaError if a new version, of a new bot if `is_new`, would exceed the quota.
+
+    `versions.add` checks again, in its transaction.
+    """
     usage = store.bots.usage(user.user_id)
+    if is_new and usage.bots >= quota.bots:
+        raise QuotaError(f"quota exceeded: you have {quota.bots} bots; retire one")
     if usage.versions >= quota.versions:
         raise QuotaError(f"quota exceeded: you have {usage.versions} of {quota.versions} versions; retire some")
     if usage.size_bytes + size > quota.size_bytes:

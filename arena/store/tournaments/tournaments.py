@@ -124,6 +124,16 @@ class Tournaments(Repository):
         with self._sessions.reading() as session:
             return [LiveTournament(*row) for row in fetch(session, _LIVE)]
 
+    def count_challenges(self, user_id: int) -> int:
+        """Count the challenges of a user that are not over; games of people are not among them."""
+        query = select(func.count()).where(
+            col(Tournament.created_by) == user_id,
+            col(Tournament.is_challenge),
+            col(Tournament.state).not_in((*OVER, "open")),
+        )
+        with self._sessions.reading() as session:
+            return session.scalar(query) or 0
+
     def counts(self) -> dict[str, int]:
         """Count the tournaments in each state."""
         query = select(col(Tournament.state), func.count()).group_by(col(Tournament.state))

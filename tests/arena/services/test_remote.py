@@ -16,6 +16,7 @@ from arena.submission.receive import NotYoursError
 from arena.tournaments.entry import resolve
 from referee.bot.file import BotFile
 from referee.tournament.document import read
+from tests.arena.field import Field
 from tests.arena.services.conftest import Person
 from tests.arena.services.ear import Ear
 from tests.arena.submission.packing import SCRIPT
@@ -55,6 +56,22 @@ def test_admit_refused_connection_gives_the_reason(arena: Arena, person: Person)
         remote.admit(small, "another", ["loa"], bob)
 
 
+def test_admit_beyond_the_quota_of_versions_changes_nothing(arena: Arena, person: Person) -> None:
+    ada = person("ada")
+    full = Arena(arena.store, arena.settings.model_copy(update={"quota_versions": 2}), arena.bus)
+    for name in ("far", "near"):
+        remote.admit(full, name, ["loa"], ada)
+    with pytest.raises(QuotaError, match="you have 2 versions"):
+        remote.admit(full, "another", ["loa"], ada)
+    with pytest.raises(NotFoundError):
+        arena.store.bots.find("another")
+    assert remote.admit(full, "far", ["tablut"], ada).name == "far v2"
+    less = Arena(arena.store, arena.settings.model_copy(update={"quota_versions": 1}), arena.bus)
+    with pytest.raises(QuotaError):
+        remote.admit(less, "far", ["loa"], ada)
+    assert arena.store.versions.remote() == {"far v2", "near v1"}
+
+
 def test_presence_of_returns_connection_state(arena: Arena, person: Person) -> None:
     version = connected(arena, person("ada"), "far")
     lines = arena.store.versions.of_bot(version.bot_id)
@@ -82,8 +99,23 @@ def test_author_challenges_a_sample(arena: Arena, person: Person, ear: Ear) -> N
         remote.challenge(arena, "far", "nobody", ada, family="loa")
     for _ in range(2):
         remote.challenge(arena, "far", "random", ada, family="loa")
-    with pytest.raises(QuotaError, match="3 running matches"):
+    with pytest.raises(QuotaError, match="3 running challenges"):
         remote.challenge(arena, "far", "random", ada, family="loa")
+
+
+@pytest.mark.usefixtures("samples")
+def test_challenge_counts_no_other_tournaments_and_no_ended_challenges(arena: Arena) -> None:
+    field = Field(arena.store)
+    zoe = Identity(field.user_id, "zoe", "organiser", frozenset())
+    wide = Arena(arena.store, arena.settings.model_copy(update={"quota_versions": 60}), arena.bus)
+    connected(wide, zoe, "far")
+    for _ in range(remote.MAX_OPEN_CHALLENGES):
+        field.add_tournament()
+    rows = [remote.challenge(arena, "far", "random", zoe, family="loa") for _ in range(remote.MAX_OPEN_CHALLENGES)]
+    with pytest.raises(QuotaError):
+        remote.challenge(arena, "far", "random", zoe, family="loa")
+    arena.store.tournaments.move(rows[0].id, "cancelled")
+    remote.challenge(arena, "far", "random", zoe, family="loa")
 
 
 @pytest.mark.usefixtures("samples")

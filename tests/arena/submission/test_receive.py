@@ -180,6 +180,9 @@ def test_limits(store: Store, send: Send, tmp_path: Path) -> None:
     send(SCRIPT + b"#2", quota=quota)
     with pytest.raises(QuotaError, match="of 2 versions"):
         send(SCRIPT + b"#3", quota=quota)
+    with pytest.raises(QuotaError, match="of 2 versions"):
+        send(SCRIPT, name="other", quota=replace(quota, bots=2))
+    assert [bot.name for bot in store.bots.page().items] == ["zeta"]
     assert len(left(tmp_path)) == 2
 
 
