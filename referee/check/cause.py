@@ -6,6 +6,7 @@ standard error. Only its author may see its standard error.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -22,12 +23,14 @@ from referee.sandbox.launcher import REPORT_LINE
 from referee.sandbox.view import REFUSED_CALL, closed_file
 
 _NO_MEMORY = re.compile(
-    r"MemoryError|bad_alloc|Out ?Of ?Memory|insufficient memory|memory exhausted|heap limit|memory allocation|"
+    r"MemoryError|bad_alloc|Out ?Of ?Memory|insufficient memory|memory exhausted|Reached heap limit|"
+    r"memory allocation (?:of \d+ bytes )?failed|"
     r"(?:cannot|can't|could not|failed to|unable to) (?:allocate|reserve)|failed to map",
     re.IGNORECASE,
 )
 """Messages of programs that ran out of memory."""
-_SIZE = re.compile(r"(\d[\d.,]*)[ -]?(bytes?|[KMGT]i?B)\b", re.IGNORECASE)
+_SIZE = re.compile(r"(?<![\d.,])(\d[\d.,]{0,19})[ -]?(bytes?|[KMGT]i?B)\b", re.IGNORECASE)
+"""A size in a message. A number of hundreds of digits would be too large for a float."""
 _UNITS = {"b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _DENIED = re.compile(r"permission denied|not permitted|cannot be read|access ?denied|EACCES|unable to access", re.I)
 _SOCKET = re.compile(r"socket|\blisten\b|\bconnect\b", re.IGNORECASE)
@@ -38,8 +41,9 @@ _DONE_WITHOUT = frozenset({"clone3", "io_uring_setup", "get_mempolicy", "set_mem
 _COLOUR = re.compile(r"\\x1b\[[0-9;?]*[A-Za-z]")
 """Terminal codes as the transcript shows them."""
 _ANSWERS = {"go": "bestmove", "isready": "readyok", "ugi": "ugiok"}
-_NOT_RUN = {126: "not to be run", 127: "not found"}
+_CANNOT_EXECUTE, _NOT_FOUND = _NOT_RUN = (126, 127)
 """The exit codes of a shell for a program that it may not execute, and for one that it does not find."""
+_NO_FORMAT = os.strerror(errno.ENOEXEC)
 _LIKE = 0.7
 """Least similarity of a word that is taken for a misspelt answer: just above `move` for `bestmove` (0.67)."""
 _MUCH_BYTES = 65_536
@@ -163,10 +167,18 @@ def _unreadable(evidence: Evidence) -> Cause | None:
 
 
 def _missing(evidence: Evidence) -> Cause | None:
-    """Recognise a program, interpreter or library that the sandbox lacks."""
-    state = _NOT_RUN.get(evidence.error.exit_code or 0)
-    advice = "put the program, its interpreter and its libraries where the bot is, or name what the sandbox has"
-    return Cause(f"{state} in the sandbox: {evidence.error}", advice) if state else None
+    """Recognise a program, interpreter or library that the sandbox lacks, or that it may not execute."""
+    if evidence.error.exit_code == _CANNOT_EXECUTE:
+        return Cause(
+            f"not to be run in the sandbox: {evidence.error}",
+            "let every user execute the program and its interpreter (chmod a+rx), on a file system that allows it",
+        )
+    if evidence.error.exit_code == _NOT_FOUND:
+        return Cause(
+            f"not found in the sandbox: {evidence.error}",
+            "put the program, its interpreter and its libraries where the bot is, or name what the sandbox has",
+        )
+    return None
 
 
 def _sockets(evidence: Evidence) -> Cause | None:
@@ -239,6 +251,27 @@ def _not_run(evidence: Evidence) -> Cause | None:
     return None
 
 
+def _without_format(evidence: Evidence) -> Cause | None:
+    """Recognise a file that the kernel does not know how to execute."""
+    program = evidence.spec.command[0]
+    if evidence.error.exit_code not in _NOT_RUN or f"{program}: {_NO_FORMAT}" not in evidence.log:
+        return None
+    path = os.path.join(evidence.spec.folder or "", program)
+    if _is_elf(path):
+        return Cause(f"built for another processor: {path}", f"build it for this machine ({os.uname().machine})")
+    detail = f"a script without an interpreter in its first line: {path}"
+    return Cause(detail, "write one there, such as #!/usr/bin/env python3")
+
+
+def _is_elf(path: str) -> bool:
+    """Return whether a file is a compiled program for Linux."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(4) == b"\x7fELF"
+    except OSError:
+        return False
+
+
 def has_carriage_return(path: str) -> bool:
     """Return whether a file is a script whose first line ends with a carriage return."""
     try:
@@ -279,7 +312,7 @@ def _said_otherwise(evidence: Evidence) -> Cause | None:
     others = [line for line in _answers(evidence) if line.strip() and line.split()[0] not in _UNEXPECTED]
     if not others:
         return None
-    return Cause(f"{evidence.error}; it wrote `{others[-1][:_MAX_QUOTED]}`", "", is_certain=False)
+    return Cause(f"{evidence.error}; it wrote `{others[0][:_MAX_QUOTED]}`", "", is_certain=False)
 
 
 def _expected(evidence: Evidence) -> tuple[str, str]:
@@ -378,6 +411,7 @@ _CAUSES: tuple[Callable[[Evidence], Cause | None], ...] = (
     _sockets,
     _refused_call,
     _unreadable,
+    _without_format,
     _not_run,
     _missing,
     _bridge,

@@ -214,8 +214,9 @@ def execute(command: list[str]) -> None:
         os.execvp(command[0], command)  # noqa: S606 - runs without a shell
     except OSError as error:
         print(f"{command[0]}: {error.strerror}", file=sys.stderr, flush=True)
-        # The exit code of a shell for a program that it cannot find: `arena check` explains it.
-        os._exit(127)
+        # The exit codes of a shell for a program that it cannot find, and for one that it cannot execute: `arena check`
+        # explains them.
+        os._exit(127 if isinstance(error, (FileNotFoundError, NotADirectoryError)) else 126)
 
 
 def supervise(bot: int, referee: int, wake: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import tempfile
@@ -222,6 +223,8 @@ def test_cause_of_another_answer_is_what_is_wrong_with_it(asked: str, answer: st
         ("memory allocation of 2147483648 bytes failed", "asked for 2,048 MiB, 1,024 MiB allowed", "--memory 2560"),
         ("FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", "1,024 MiB", "--memory"),
         ("terminate called ... std::bad_alloc", "1,024 MiB allowed", "--memory MB (1,024 now)"),
+        (f"memory allocation of {'9' * 400} bytes failed", "1,024 MiB allowed", "--memory MB (1,024 now)"),
+        ("malloc: memory allocation failed", "1,024 MiB allowed", "--memory MB (1,024 now)"),
     ],
 )
 def test_cause_of_a_program_without_memory_is_read_from_its_log(log: str, memory: str, advice: str) -> None:
@@ -232,8 +235,21 @@ def test_cause_of_a_program_without_memory_is_read_from_its_log(log: str, memory
     assert advice in cause.advice
 
 
+@pytest.mark.parametrize("banner", ["heap limit: 512 MB", "memory allocation: 64 bytes per entry"])
+def test_cause_of_a_program_that_reports_its_memory_is_another(banner: str) -> None:
+    error = BotError(Termination.CRASHED, "exit code 1", exit_code=1)
+    assert "memory" not in cause_of(Evidence(error, BotSpec("big", ("big",)), LIMITS, log=banner), "?").detail
+
+
+def test_cause_of_a_missing_answer_quotes_the_latest_line() -> None:
+    error = BotError(Termination.STALLED, "no answer in 2 s")
+    lines = ["> isready", "< loading book", "< loading tables"]
+    cause = cause_of(Evidence(error, BotSpec("odd", ("odd",)), LIMITS, lines), "?")
+    assert cause.detail.endswith("; it wrote `loading tables`")
+
+
 def test_cause_of_a_command_that_may_not_be_run_is_the_sandbox() -> None:
-    error = BotError(Termination.HANDSHAKE_FAILED, "exit code 126")
+    error = BotError(Termination.HANDSHAKE_FAILED, "exit code 126", exit_code=126)
     cause = cause_of(Evidence(error, BotSpec("shy", ("shy",)), LIMITS), "?")
     assert cause.detail.startswith("not to be run in the sandbox")
     assert "interpreter" in cause.advice
@@ -350,6 +366,8 @@ def test_bot_that_is_ready_at_once_is_not_charged_the_loading_of_the_rules(
         ("#!/usr/bin/env python3\r\nprint('ugiok')\r\n", 0o755, "ends with a carriage return", "sed -i"),
         ("#!/bin/sh\r\necho ugiok\r\n", 0o755, "ends with a carriage return", "sed -i"),
         ("#!/bin/sh\necho ugiok\n", 0o644, "not an executable file", "chmod +x"),
+        ("echo ugiok\n", 0o755, "a script without an interpreter in its first line", "#!/usr/bin/env python3"),
+        ("\x7fELF, but of no machine", 0o755, "built for another processor", "build it for this machine"),
         (None, 0, "no such file", "correct the command"),
         ("", 0, "a folder, not a program", "name the program in it"),
     ],
@@ -370,6 +388,20 @@ def test_check_of_a_program_that_does_not_start_has_one_cure(
     assert str(file) in report.fault.detail
     assert advice in report.fault.advice
     assert "chmod" not in report.fault.detail
+
+
+def test_cause_of_a_script_without_interpreter_in_a_sandbox_is_its_first_line(tmp_path: Path) -> None:
+    file = tmp_path / "engine"
+    file.write_text("echo ugiok\n")
+    error = BotError(Termination.CRASHED, "exit code 126", exit_code=126)
+    spec = BotSpec("odd", (str(file),))
+    cause = cause_of(Evidence(error, spec, LIMITS, log=f"{file}: {os.strerror(errno.ENOEXEC)}\n"), "?")
+    assert (cause.detail, cause.advice) == (
+        f"a script without an interpreter in its first line: {file}",
+        "write one there, such as #!/usr/bin/env python3",
+    )
+    behind = Evidence(error, spec, LIMITS, log=f"/other: {os.strerror(errno.ENOEXEC)}\n")
+    assert cause_of(behind, "?").detail.startswith("not to be run in the sandbox")
 
 
 def test_cause_of_too_many_processes_names_the_limit() -> None:

@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -142,6 +143,31 @@ def test_how_a_bot_ended_is_told_through_its_supervisor(name: str, script: str, 
         assert child.how_it_ended() == end
     finally:
         child.end()
+
+
+@pytest.mark.usefixtures("strays")
+@pytest.mark.parametrize("name", [name for name in LEVELS if name != "none"])
+@pytest.mark.parametrize(
+    ("text", "mode", "code"),
+    [("echo\n", 0o755, 126), ("#!/bin/sh\n", 0o644, 126), ("#!/nowhere/interpreter\n", 0o755, 127), (None, 0, 127)],
+)
+def test_exit_code_of_a_program_that_cannot_be_executed_is_that_of_a_shell(
+    name: str, text: str | None, mode: int, code: int
+) -> None:
+    limits = BotLimits()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        program = Path(folder) / "engine"
+        if text:
+            program.write_text(text)
+            program.chmod(mode)
+        child = Child(sandbox_or_skip(name).confine((str(program),), folder, limits), limits, Watchdog())
+        try:
+            assert child.exits_within(WAIT_TIMEOUT_MS)
+            # The shell within bwrap reads a script without an interpreter itself.
+            assert child.exit_code == (0 if name == "bwrap" and text == "echo\n" else code)
+        finally:
+            child.end()
 
 
 @pytest.mark.usefixtures("strays")
