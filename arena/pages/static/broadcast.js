@@ -1,4 +1,4 @@
-// The large game of the front page: follows a running game ply by ply, or replays the game of the day.
+// The large game of the front page: follows a running game ply by ply, or replays the game of the day, its end first.
 import { Board } from "./board.js";
 import { remaining, set } from "./clock.js";
 
@@ -48,7 +48,7 @@ function show(number) {
   const isLive = isLast && !known.is_over;
   new Board(place("svg.board"), known.chart, false).draw(scene);
   place(".at").textContent = number;
-  place(".said").textContent = isLast && known.is_over ? `${known.sentence}.` : scene.said;
+  place(".said").textContent = isLast && known.is_over && !place(".story") ? `${known.sentence}.` : scene.said;
   const from = Math.max(1, number - place(".last-moves").children.length + 1);
   for (const [index, item] of [...place(".last-moves").children].entries()) {
     const shown = from + index <= number ? known.scenes[from + index] : null;
@@ -81,7 +81,7 @@ function replay(number) {
   if (!known) return;
   show(number);
   const isLast = number === known.scenes.length - 1;
-  timer = setTimeout(() => (document.hidden ? replay(number) : replay(isLast ? 0 : number + 1)), isLast ? END_MS : STEP_MS);
+  timer = setTimeout(() => (document.hidden ? replay(number) : replay(isLast ? Math.min(1, number) : number + 1)), isLast ? END_MS : STEP_MS);
 }
 
 // live.js may have replaced the whole part, with another game or the same one.
@@ -95,7 +95,7 @@ async function begin() {
   if (card().dataset.live === "no") {
     if (calm.matches) return;
     await bring();
-    if (found === game) replay(0);
+    if (found === game && known) replay(known.scenes.length - 1);
     return;
   }
   stream = new EventSource(`/api/v1/games/${found}/stream`);
