@@ -142,7 +142,7 @@ async def month(request: web.Request) -> web.Response:
     """Show the game of a month and the runners-up, ranked by the figure `?by=` of their analysis.
 
     By default, only games with a blown win are shown, ranked by the number of turning points. Without a month in the
-    address, this month is shown, or the one before it as long as this month has no such game.
+    address, this month is shown, or the latest that has such a game.
     """
     asked = request.query.get("month", "")
     chosen = asked or f"{now():%Y-%m}"
@@ -160,8 +160,9 @@ async def month(request: web.Request) -> web.Response:
     )
     arena = arena_of(request)
     page = await run(services.archive.search, arena, replace(query, **order_by(by)))
-    if not asked and not page.items:  # early in a month no game of it is analysed yet
-        chosen = _neighbours(chosen)[0]
+    newest = replace(query, since=None, until=None, sort="date", order="falling", limit=1)
+    if not asked and not page.items and (latest := (await run(services.archive.search, arena, newest)).items):
+        chosen = latest[0].date[:7] if len(latest[0].date) > len("2026") else chosen
         query = replace(query, since=chosen, until=chosen)
         page = await run(services.archive.search, arena, replace(query, **order_by(by)))
     shown = await _worst_move(request, page.items[0]) if page.items else None
@@ -260,7 +261,8 @@ def _sentence(line: ArchiveItem, replay: Replay) -> str:
     """Describe the result, as far as it is known."""
     if line.winner is None:
         return language.text("%(first)s against %(second)s, result unknown at ply %(ply)s") % players(line, replay)
-    return decided(line, replay, language.translated(line.termination or ""))
+    loser = line.second if line.winner == "first" else line.first
+    return decided(line, replay, filters.ending(line.termination, filters.plain(loser, 80)))
 
 
 def _result(line: ArchiveItem) -> str:
