@@ -10,7 +10,6 @@ from arena import services
 from arena.documents.table import Column, text_column
 from arena.events.payload import WorkerPayload
 from arena.http.identity import session_of
-from arena.http.problem import VERSION
 from arena.http.request_context import CONTEXT
 from arena.pages.html_table import HtmlTable, sorted_table
 from arena.pages.page import allow_parameters, arena_of, render, run
@@ -63,7 +62,7 @@ async def show(request: web.Request) -> web.Response:
         request,
         "workers.html",
         keep="no-store",
-        version=VERSION,
+        release=source.release(),
         python=platform.python_version(),
         rules=source.digest(),
         sandbox=sandbox,
