@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import quote
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from arena import plain_text
 from arena.documents.table import scaled
@@ -53,6 +53,11 @@ def finalize(value: object) -> object:
 def log_text(text: str) -> str:
     """Make a bot's log safe to show, line by line."""
     return "\n".join(plain(line, 2000) for line in text[:100_000].splitlines())
+
+
+def with_code(text: str) -> Markup:
+    """Escape a text, and mark what it has in backticks as code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped before
 
 
 def result(winner: str | None) -> str:

@@ -265,6 +265,7 @@ _FILTERS = (
     filters.special_variant,
     filters.tournament_name,
     filters.log_text,
+    filters.with_code,
     filters.result,
     filters.version,
     filters.url_of_version,

@@ -45,6 +45,7 @@ def viewer_context(request: web.Request, replay: Replay, analysis: AnalysisRespo
         "gauge": gauge(chances, ply),
         "has_chances": any(value is not None for value in chances),
         "has_scores": any(report.score is not None or report.pv for report in replay.plies),
+        "has_times": any(report.own_ms or report.book for report in replay.plies),
         "grid": grid(replay.rules, scene),
         "piece_key": piece_key(replay.rules),
         "taken": (taken := _taken(replay, ply)),

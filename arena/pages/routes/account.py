@@ -43,6 +43,14 @@ PAGES = {
     "version": "/submissions/",
 }
 """Page of what a notice is about, without its key."""
+SCOPES = {
+    "read": marked("reading what you may read"),
+    "submit": marked("submitting and managing bots"),
+    "organise": marked("managing tournaments"),
+    "admin": marked("administration"),
+    "worker": marked("downloading bundles as a worker"),
+}
+"""What each scope of a token allows."""
 DAYS = (30, 90, 365, 0)
 """Lifetimes of a token, in days; 0 is unlimited."""
 _NEWS: tuple[Column[Notice], ...] = (
@@ -72,7 +80,9 @@ async def _show(request: web.Request, identity: Identity, *, status: int = 200, 
         "about_problem": "",
         "email_problem": "",
     }
-    return render(request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, **(shown | more))
+    return render(
+        request, "account.html", status=status, keep="no-store", me=identity, days=DAYS, scopes=SCOPES, **(shown | more)
+    )
 
 
 @routes.get("/account")

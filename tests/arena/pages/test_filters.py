@@ -104,3 +104,7 @@ def test_size_is_written_alike_on_pages_and_terminals(count: int, words: str) ->
 def test_an_hour_of_the_day_is_in_utc_for_readers_without_scripts() -> None:
     shown = times.hour_of_day(3)
     assert re.fullmatch(r'<time datetime="\d{4}-\d\d-\d\dT03:00:00\+00:00" data-clock>03:00 UTC</time>', shown)
+
+
+def test_backticks_mark_code_in_escaped_text() -> None:
+    assert filters.with_code("no answer to `ugi` <b>") == "no answer to <code>ugi</code> &lt;b&gt;"

@@ -124,7 +124,9 @@ def test_closed_and_invited_registration_show_no_form_without_a_link(sqlite_stor
     for server in server_of(sqlite_store, tmp_path):
         closed = server.get("/register").body
         assert b'name="password"' not in closed
-        assert b'<p><a href="/about">' in closed
+        assert b"Create an account" not in closed + server.get("/login").body + server.get("/submit").body
+        for path in ("/register", "/reset", "/about"):
+            assert b"The operator has given no address on this site." in server.get(path).body, path
         link = registration.invite(server.context.arena, "author", 1, 1, None).link
         browser = Browser(server)
         assert b'name="password"' in browser.get(link).body
