@@ -211,8 +211,7 @@ def lines(
         )
         dots = (
             # Not by `Markup.format`, which takes ten times as long: only the title is text.
-            f'<circle class="dot s{curve.style}" cx="{x(p.x)}" cy="{y(p.y)}" r="3">'
-            f"<title>{escape(p.text() if p.text else '')}</title></circle>"
+            f'<circle class="dot s{curve.style}" cx="{x(p.x)}" cy="{y(p.y)}" r="3"><title>{_title(p)}</title></circle>'
             for p in thin(curve.points, _MAX_DOTS)
             if p.text or len(curve.points) == 1
         )
@@ -239,6 +238,11 @@ def bars(
             Markup('<path class="bar{}" d="{}"><title>{}</title></path>').format(group.style, shapes, group.name)
         )
     return _svg(title, Markup("").join(parts), (width, height), x)
+
+
+def _title(point: Point) -> str:
+    """Return the tooltip of a dot, escaped."""
+    return escape(point.text() if point.text else "")
 
 
 def _svg(title: str, body: Markup, size: tuple[int, int], x: _Scale) -> Markup:
