@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
@@ -60,6 +61,17 @@ def test_a_month_has_no_link_to_one_to_come(site: Site) -> None:
     assert f'href="?month={this}&amp;by=turning_points" rel="next"' in shown(
         site, f"/archive/month?month={_before(this)}"
     )
+
+
+def test_without_a_month_the_latest_with_a_game_is_shown(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    later = now() + timedelta(days=400)
+    monkeypatch.setattr("arena.pages.routes.archive.now", lambda: later)
+    page = shown(site, "/archive/month?by=blunders&family=loa")
+    (newest,) = site.stage.store.archive.search(
+        ArchiveSearch(query=ArchiveQuery(family="loa", sort="date", limit=1))
+    ).items
+    assert f'name="month" value="{newest.date[:7]}"' in page
+    assert f'value="{later:%Y-%m}"' not in page
 
 
 def _before(month: str) -> str:
