@@ -58,7 +58,7 @@ _TABLES = ("arena/documents", "arena/collections", "arena/features", "arena/page
 _NOTATIONS = (
     *(f"referee/rules/{one}.py" for one in ("gameparts", "gametext", "ply_reference", "position", "position_setup")),
     *("referee/rules/reversible.py", "referee/rules/variations.py", "referee/solver/proofs.py"),
-    *("referee/game/spec.py", "referee/bot/bridge.py", "referee/bot/file.py"),
+    *("referee/game/spec.py", "referee/bot/bridge.py", "referee/bot/file.py", "referee/bot/command.py"),
 )
 """Modules that read what people write for a page; each family reads its own positions, moves and games."""
 _RETURNING = ("arena/tournaments", "arena/submission", "arena/services/study.py")

@@ -94,7 +94,8 @@ def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:
             problem, hint = _unreadable(text[:40], error.problem), error.hint
         except IllegalMoveError:
             why = refusal(at, ruleset.rules.notation.read_move(text, at.state, ruleset.config))
-            problem, hint = f"{text[:40]} is illegal", why or _near(at)
+            problem = f"{text[:40]} is illegal"
+            hint = why or _near(at)
         else:
             continue
         # A player who has typed the last move knows which one is meant.
