@@ -44,14 +44,14 @@ class JobDispatcher:
 
     @property
     def room(self) -> int:
-        """Greatest number of jobs in flight: twice as many as end in a batch window, two to eight for each slot."""
+        """Greatest number of jobs in flight: as many as ended in the last batch window, two to eight for each slot."""
         since = self._clock() - timedelta(seconds=BATCH_WINDOW_S)
         while self._ends and self._ends[0] < since:
             self._ends.popleft()
         # One job to play and one to begin in the same moment, as the next turn is still to come. Of short games more: a
-        # turn comes when half of the jobs have ended, and half of it costs the same for two of them as for twenty.
+        # turn comes when half of the jobs have ended, and costs the same for two of them as for twenty.
         slots = slots_of(self._executor)
-        return max(2 * slots, min(8 * slots, 2 * len(self._ends)))
+        return max(2 * slots, min(8 * slots, len(self._ends)))
 
     def _end_job(self, future: Future[None]) -> None:
         """Note the end of a job; called in any thread."""
