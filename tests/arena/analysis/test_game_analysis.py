@@ -284,8 +284,8 @@ def test_further_lines_begin_with_other_moves_than_the_line_of_the_last_complete
     record = game_of(load("loa").settle(), 0)
     shown, ended, *_ = Position.start(load("loa").settle()).texts
     spec = scripted(tmp_path, "10", repr(ended), f"{shown} b")
-    monkeypatch.setattr("arena.analysis.engine.sample_engine", lambda family: spec)
-    monkeypatch.setattr("arena.analysis.engine.slot.roster", lambda: roster)
+    monkeypatch.setattr("arena.analysis.engine_jobs.sample_engine", lambda family: spec)
+    monkeypatch.setattr("arena.analysis.engine_jobs.slot.roster", lambda: roster)
     evaluations, lines = evaluate_lines_on_request(record.line().encode(), 1000, 3, 100)
     assert (evaluations.scored[0].best, evaluations.scored[0].line) == (ended, f"{shown} b")
     assert len(lines) == 2

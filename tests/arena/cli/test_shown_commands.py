@@ -153,7 +153,7 @@ def filled(line: str, place: Place, home: Path) -> str:
     scripted = DOCS.parent / "tests" / "referee" / "scripted.py"
     values = {"home": f"{home}", "data": f"{place.folder}"}
     values["bot"] = f"'{sys.executable} -S -E {scripted} --clocks resign'"
-    values["last"] = f"{place.store.tournaments.page().items[0].id}"
+    values["last"] = f"{max(item.id for item in place.store.tournaments.page().items)}"
     return re.sub(r"\{(\w+)\}", lambda name: values[name[1]], line)
 
 

@@ -294,7 +294,8 @@ def test_the_priority_of_a_running_tournament_can_be_changed(stage: Stage) -> No
 def test_a_tournament_without_priority_has_the_default(stage: Stage) -> None:
     number = stage.create()
     settings = stage.tournament(number).settings
-    stage.store.tournaments.keep_settings(number, {name: settings[name] for name in settings if name != "priority"})
+    without = {name: settings[name] for name in settings if name != "priority"}
+    assert stage.store.tournaments.replace_settings(number, settings, without)
     assert stage.tournament(number).priority == 0
     assert [found.priority for found in stage.store.tournaments.live()] == [0]
 

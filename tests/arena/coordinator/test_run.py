@@ -369,10 +369,10 @@ def test_a_check_that_fails_by_our_fault_is_repeated(stage: Stage) -> None:
 @on_sqlite
 def test_an_error_in_one_tournament_affects_no_other(stage: Stage) -> None:
     sick, broken, sound = (stage.create(name=name) for name in ("sick", "broken", "sound"))
-    stage.store.tournaments.keep_settings(broken, {"nonsense": True})
+    assert stage.store.tournaments.replace_settings(broken, stage.tournament(broken).settings, {"nonsense": True})
     dice = Dice(is_held=True)
     stage.coordinator(dice).turn()
-    stage.store.tournaments.keep_settings(sick, {"nonsense": True})
+    assert stage.store.tournaments.replace_settings(sick, stage.tournament(sick).settings, {"nonsense": True})
     stage.play(sound)
     stage.check_exactly_once(sound)
     states = {number: (stage.tournament(number).state, stage.tournament(number).problem) for number in (sick, broken)}

@@ -223,7 +223,7 @@ def test_a_stored_tournament_of_1_0_continues(stage: Stage) -> None:
     play_round(stage, number)
     settings = dict(stage.tournament(number).settings)
     del settings["swiss"]
-    stage.store.tournaments.keep_settings(number, settings)
+    assert stage.store.tournaments.replace_settings(number, stage.tournament(number).settings, settings)
     before = pairs_of(stage, number)
     stage.play(number)
     assert before < pairs_of(stage, number)

@@ -48,7 +48,11 @@ def test_forfeits_since_a_webhook_was_added_are_told_once(store: Store) -> None:
 
 def test_end_of_a_tournament_is_told_with_its_first_places(store: Store) -> None:
     field, hooks = Field(store), Webhooks(store)
-    store.tournaments.keep_settings(field.tournament_id, {"name": "cup", "family": "loa", "entries": {"all": True}})
+    known, settings = (
+        store.tournaments.get(field.tournament_id).settings,
+        {"name": "cup", "family": "loa", "entries": {"all": True}},
+    )
+    assert store.tournaments.replace_settings(field.tournament_id, known, settings)
     mine = hooks.add(hook("end")).id
     assert hooks.read_news() == 0
     for game in field.plan(12):
