@@ -28,7 +28,7 @@ from referee.game.failure import Stopped
 from referee.game.spec import BotSpec
 from referee.machine import helper
 from referee.machine.cores import usable_cores
-from referee.machine.warmup import Warmed, warm
+from referee.machine.warmup import Warmed, warm, warm_with_solver
 from referee.rules.cache import cache_root
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -117,8 +117,8 @@ def main() -> int:
 
 
 def _warm_all(family: str) -> tuple[Warmed, str]:
-    """Compile a family and all samples for it; return also the samples' error, empty on success."""
-    return warm(family), have_all_warm(family, names=SAMPLES.values())
+    """Compile a family, its solver and all samples for it; return also the samples' error, empty on success."""
+    return warm_with_solver(family), have_all_warm(family, names=SAMPLES.values())
 
 
 def _compile(family: str, names: Iterable[str], stop_fd: int | None, tell: Callable[[str], None]) -> str:

@@ -17,6 +17,7 @@ from referee.game.failure import Stopped
 from referee.game.spec import GameSpec, PlannedGame
 from referee.machine import sample_warmup
 from referee.machine.sample_warmup import have_all_warm, have_warm
+from referee.machine.warmup import warm
 from referee.play.play import play
 from referee.play.roster import Roster
 from referee.rules.core import Termination
@@ -137,3 +138,9 @@ def test_everything_is_compiled_without_the_arena() -> None:
     assert ended.returncode == 0, ended.stderr
     for family in homes():
         assert f"{family}: 0 functions compiled; sample bots ready" in ended.stderr
+
+
+def test_the_solver_is_compiled_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample_warmup, "have_all_warm", lambda family, names: "")
+    loaded, kernel = sample_warmup._warm_all("pijersi")[0], warm("pijersi")
+    assert loaded.compiled + loaded.cached > kernel.compiled + kernel.cached
