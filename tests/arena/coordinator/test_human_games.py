@@ -140,7 +140,7 @@ def test_a_draw_offer_of_the_bot_can_be_accepted_even_after_a_restart(hall: Hall
         assert offered(game)
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
         assert offered(game), "it continues, and offers again"
-        with pytest.raises(ConflictError, match="does not offer a draw"):
+        with pytest.raises(ConflictError, match="position has changed"):
             people.decide(hall.arena, game, DecisionRequest(do="draw", ply=4), ann)
     hall.store.queue.give_back()
     with hall.open():
