@@ -176,8 +176,8 @@ def test_a_movetime_leaves_room_for_the_overshoot(reports: Reports, monkeypatch:
         told[bot.spec.name].append(int(question.split()[-1]))
         return think(bot, question, *rest)
 
-    monkeypatch.setattr(LocalBot, "think", noted)
     white, black = examined("natsel_rs", reports), examined("cmalo", reports)
+    monkeypatch.setattr(LocalBot, "think", noted)
     assert white.capabilities["overshoot_ms"]
     with Roster(NONE, is_reaper=True) as roster:
         time = TimeControl("movetime", 400, 0)
