@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -69,6 +70,13 @@ class Preparation:
     ready: int = 0
     now: dict[str, str] = field(default_factory=dict)
     """Families and their functions."""
+    compiled: Counter[str] = field(default_factory=Counter)
+    """How many functions of each of these families were compiled."""
+
+    @property
+    def progress(self) -> float:
+        """How many families are compiled, in fractions: a family has about 80 functions."""
+        return self.ready + sum(min(self.compiled[family] / 80, 0.95) for family in self.now)
 
 
 @dataclass

@@ -127,7 +127,9 @@ def _compile(family: str, names: Iterable[str], stop_fd: int | None, tell: Calla
     Raises Stopped when `stop_fd` becomes readable meanwhile.
     """
     bots = [f"--bot={name}" for name in names]
-    with helper.start("bots.samples.warmup", family, *bots, stdout=helper.NOTHING, stderr=helper.PIPE) as process:
+    compiler = "bots.samples.warmup"
+    # Games that are played meanwhile would take most of the time of a session that it shared.
+    with helper.start(compiler, family, *bots, stdout=helper.NOTHING, stderr=helper.PIPE, has_session=True) as process:
         assert process.stderr
         said, rest, pipe = b"", b"", process.stderr.fileno()
         while True:

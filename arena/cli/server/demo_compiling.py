@@ -17,6 +17,9 @@ from referee.machine.cores import usable_cores
 from referee.machine.sample_warmup import have_all_warm
 from referee.machine.warmup import Warmed, warm
 
+FIRST = ("random", "greedy", "alphabeta", "champion")
+"""Samples compiled before a family's first game. The code of mcts is compiled by the first game that needs it."""
+
 
 class Compiling:
     """The compilation of the kernels of families: the first alone, then as many at once as there are processors."""
@@ -66,7 +69,7 @@ class Compiling:
         """Compile a family; return the problem (empty if none), the numbers of kernels, and the seconds it took."""
         began = time.perf_counter()
         self._preparation.now[name] = ""
-        problem = have_all_warm(name, self._stopped, partial(self._tell, name))
+        problem = have_all_warm(name, self._stopped, partial(self._tell, name), FIRST)
         warmed = warm(name)
         self._preparation.now.pop(name, None)
         return problem, warmed, time.perf_counter() - began
@@ -78,5 +81,6 @@ class Compiling:
             output.note(f"{name:<10} compiling what {bot} calls ...")
             return
         self._preparation.now[name] = function
+        self._preparation.compiled[name] += 1
         under_way = sorted(self._preparation.now.items())
         output.progress("compiling  " + ", ".join(f"{family} {now}" for family, now in under_way if now))

@@ -35,6 +35,7 @@ def test_pages_over_the_bus_of_the_games(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_the_front_page_tells_what_is_compiled_and_how_far(tmp_path: Path) -> None:
     store, preparation = Store.in_folder(tmp_path), Preparation(5, 2, {"loa": "legal", "abalone": ""})
+    preparation.compiled["loa"] += 40  # half of them
 
     async def look() -> list[str]:
         told: list[str] = []
@@ -51,7 +52,8 @@ def test_the_front_page_tells_what_is_compiled_and_how_far(tmp_path: Path) -> No
     store.close()
     assert "compiled, which is done once: 2 of 5 games are ready. Now: Abalone, Lines of Action." in first
     assert "3 of 5 games are ready" in second
-    assert '<progress max="5" value="3"' in second
+    assert '<progress max="5" value="2.5"' in first
+    assert '<progress max="5" value="3.5"' in second
     assert "No game has been played yet" not in first + second
     assert "No game has been played yet" in last
 

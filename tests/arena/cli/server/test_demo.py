@@ -40,7 +40,7 @@ def test_each_family_begins_when_it_is_ready_though_others_still_compile(
     begun: list[str] = []
     shown: list[str] = []
 
-    def compile_all(family: str, stop_fd: int, tell: Any) -> str:
+    def compile_all(family: str, stop_fd: int, tell: Any, names: Any) -> str:
         tell(f"{family}_bot")
         tell(f"{family}_bot search")
         return ""
@@ -62,7 +62,7 @@ def test_each_family_begins_when_it_is_ready_though_others_still_compile(
 
 
 def test_a_family_that_cannot_be_compiled_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    def compile_all(family: str, stop_fd: int, tell: Any) -> str:
+    def compile_all(family: str, stop_fd: int, tell: Any, names: Any) -> str:
         if family == "abalone":
             return ""
         if family == "loa":
@@ -87,7 +87,7 @@ def test_the_first_family_is_compiled_alone(monkeypatch: pytest.MonkeyPatch) -> 
     steps: list[str] = []
     barrier = Barrier(2)
 
-    def compile_all(family: str, stop_fd: int, tell: Any) -> str:
+    def compile_all(family: str, stop_fd: int, tell: Any, names: Any) -> str:
         steps.append(f"{family} begins")
         if family != "loa":
             barrier.wait(TIMEOUT_S)  # the others are compiled at the same time
