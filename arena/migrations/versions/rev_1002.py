@@ -12,8 +12,6 @@ from alembic import op
 
 revision = "1002"
 down_revision = "1001"
-branch_labels = None
-depends_on = None
 
 _KEPT = ("command", "options", "limits")
 """The keys that were columns. The bots stored before run in the root of their bundles, and say nothing more."""
