@@ -19,8 +19,7 @@ from distributed import Status
 from distributed import Worker as DaskWorker
 
 from arena.cluster.jobs import EventStream, Jobs
-from arena.cluster.speed import SpeedMeter
-from arena.cluster.warm_up import WarmUp
+from arena.cluster.warm_up import SpeedMeter, WarmUp
 from arena.cluster.wire_config import (
     SLOT,
     ClusterError,

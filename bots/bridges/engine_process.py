@@ -1,19 +1,23 @@
-"""The process of an engine that reads and writes lines, and ends after `quit`."""
+"""The process of an engine that reads and writes lines, and ends after `quit`; and a folder that an engine may write.
+
+A sandbox does not allow writing into the working folder: the new folder links to the files of that.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from bots.bridges.failure import BridgeError, BridgeExit
-from bots.bridges.writable_folder import writable_folder
 from protocol.errors import LineTooLong
 from protocol.lines import LineSplitter
 
@@ -142,3 +146,46 @@ class EngineProcess:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
             self._process.stdout.close()
+
+
+MAX_LINKS = 4096
+"""Files linked one by one; beyond that, whole folders are linked, which cannot be written to."""
+
+
+@contextlib.contextmanager
+def writable_folder() -> Iterator[str | None]:
+    """Yield a temporary working folder; None if the present one is writable or none can be created."""
+    here = os.getcwd()
+    if os.access(here, os.W_OK):
+        yield None
+        return
+    try:
+        folder = tempfile.mkdtemp(prefix="client-")
+    except OSError:
+        yield None
+        return
+    try:
+        _mirror(here, folder)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _mirror(source: str, target: str) -> None:
+    """Create the folders of `source` in `target`, so that each is writable, and link the files."""
+    waiting, count = [(source, target)], 0
+    while waiting:
+        source, target = waiting.pop(0)
+        with os.scandir(source) as entries:
+            for entry in entries:
+                count += 1
+                place = os.path.join(target, entry.name)
+                if (
+                    entry.is_dir(follow_symlinks=False)
+                    and count < MAX_LINKS
+                    and os.access(entry.path, os.R_OK | os.X_OK)
+                ):
+                    os.mkdir(place)
+                    waiting.append((entry.path, place))
+                else:
+                    os.symlink(entry.path, place)

@@ -15,9 +15,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from bots.bridges.engine_process import writable_folder
 from bots.bridges.failure import BridgeError, BridgeExit
 from bots.bridges.tablut_wire import PORTS, Frames, read_name
-from bots.bridges.writable_folder import writable_folder
 
 SERVER = "127.0.0.1"
 CONNECT_TIMEOUT_S = 45.0

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from bots.samples.alphabeta import AlphaBeta
-from bots.samples.seeded_random import draw_bits
+from bots.samples.random_mover import draw_bits
 from bots.sdk import Clock, OptionDecl, run
 
 if TYPE_CHECKING:

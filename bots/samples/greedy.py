@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from bots.samples.random_mover import SEED
-from bots.samples.seeded_random import draw_below
+from bots.samples.random_mover import SEED, draw_below
 from bots.sdk import Bot, Clock, run
 
 if TYPE_CHECKING:

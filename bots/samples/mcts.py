@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bots.samples.random_mover import SEED
-from bots.samples.seeded_random import draw_bits
+from bots.samples.random_mover import SEED, draw_bits
 from bots.sdk import Bot, Clock, OptionDecl, run
 from bots.sdk.clock import NODES
 

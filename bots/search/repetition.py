@@ -1,6 +1,6 @@
 """Repetition detection inside compiled searches: digests of positions, and how often one recurs in a line of play.
 
-Works on the states of any family. The rules count repetitions by `referee.rules.repetition.History`; a compiled search
+Works on the states of any family. The rules count repetitions by `referee.rules.position.History`; a compiled search
 cannot call Python objects in its inner loop and keeps digests in an array.
 """
 

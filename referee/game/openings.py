@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
-from referee.game.opening_source import OpeningSource
 from referee.rules.core import ParseError, UnknownNameError
 from referee.rules.position import Position
 from referee.rules.rules import Ruleset, Value
+
+Order = Literal["sequential", "random"]
+_HINT = "write FILE;order=sequential or random;plies=N"
+
+
+@dataclass(frozen=True, slots=True)
+class OpeningSource:
+    """A book's path (or `auto`, `random:4` …), the order of its lines, and the number of plies used of each line."""
+
+    place: str
+    order: Order = "sequential"
+    plies: int | None = None
+
+
+def read_source(text: str) -> OpeningSource:
+    """Parse an opening source. Raises ValueError naming the invalid setting."""
+    if os.path.exists(text):
+        return OpeningSource(text)
+    place, *parts = text.split(";")
+    order: Order = "sequential"
+    plies: int | None = None
+    for part in parts:
+        name, _, value = part.strip().partition("=")
+        if name == "order" and value in ("sequential", "random"):
+            order = "random" if value == "random" else "sequential"
+        elif name == "plies" and value.isdecimal() and 0 < int(value) <= 999:
+            plies = int(value)
+        else:
+            raise ValueError(f"--openings: unknown setting {part.strip()!r}; {_HINT}")
+    if parts and not os.path.isfile(place):
+        raise ValueError(f"--openings: order and plies need a file, and {place!r} does not exist; {_HINT}")
+    return OpeningSource(place, order, plies)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from referee.rules.core import SIDES, Outcome, Side
 from referee.rules.per_family import loaded_for
-from referee.rules.position import Position, outcome_of
-from referee.rules.repetition import History
+from referee.rules.position import History, Position, outcome_of
 from referee.rules.rules import Ruleset, State
 
 

@@ -10,8 +10,7 @@ import pytest
 from bots.samples.alphabeta import AlphaBeta
 from bots.samples.greedy import Greedy
 from bots.samples.mcts import MonteCarlo
-from bots.samples.random_mover import RandomMover
-from bots.samples.seeded_random import draw_below, draw_bits
+from bots.samples.random_mover import RandomMover, draw_below, draw_bits
 from bots.sdk import Bot, Clock, families
 from protocol.messages import Go
 from referee.game.spec import Adjudication, BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl

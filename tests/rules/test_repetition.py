@@ -6,8 +6,7 @@ import random
 
 from referee.rules import load
 from referee.rules.history import LineOfPlay
-from referee.rules.position import Position
-from referee.rules.repetition import History
+from referee.rules.position import History, Position
 
 
 def test_add_counts_occurrences_and_plies_since_the_previous_one() -> None:

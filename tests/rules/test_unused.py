@@ -9,9 +9,13 @@ import pytest
 from referee.family_template.family import RULES
 from referee.rules import load
 from referee.rules.core import Termination
-from referee.rules.record_invariants import every_option_changes_something, every_reason_ends_a_game
+from referee.rules.record_invariants import (
+    every_option_changes_something,
+    every_reason_ends_a_game,
+    unused_options,
+    unused_reasons,
+)
 from referee.rules.rules import Option
-from referee.rules.unused import unused_options, unused_reasons
 from referee.verify.conformance import check_conformance
 
 SWITCH = Option("promotion", "check", False, "result", "a pawn becomes a queen")

@@ -14,8 +14,7 @@ from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.text_input import read_text
 from referee import toml
 from referee.bot.settings import BotSettings, is_setting, read_each
-from referee.game.opening_source import read_source
-from referee.game.openings import chosen_openings, is_source, write_opening
+from referee.game.openings import chosen_openings, is_source, read_source, write_opening
 from referee.rules.rules import Ruleset
 from referee.tournament import formats, openings
 from referee.tournament.document import MAX_BOOK_LINES, Document, read

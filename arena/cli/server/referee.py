@@ -185,7 +185,7 @@ def run(arguments: RefereeArguments) -> int:
 
 async def _run(settings: Settings, store: Store) -> None:
     from arena.cluster.spool import Spool
-    from arena.events.factory import open_bus
+    from arena.events.bus import open_bus
     from arena.metrics import Metrics
 
     metrics = Metrics()

@@ -79,7 +79,7 @@ def run(arguments: SchedulerArguments) -> int:
 
 def _init_tls(folder: Path) -> int:
     """Create the certificates of a cluster, and print what to do with them."""
-    from arena.cluster.certificates import USAGES, create
+    from arena.cluster.scheduler import USAGES, create
     from arena.cluster.wire_config import ClusterError
 
     try:

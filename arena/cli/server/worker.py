@@ -83,8 +83,7 @@ def _probe(settings: Settings) -> str:
 
 
 async def _work(worker: ClusterWorker, address: str, security: Security | None, arguments: WorkerArguments) -> None:
-    from arena.cluster.speed import measuring
-    from arena.cluster.warm_up import warming
+    from arena.cluster.warm_up import measuring, warming
 
     stop = asyncio.Event()
     with heard(stop, worker.jobs.abort):

@@ -12,8 +12,8 @@ from typing import IO
 
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.output import PLACES
 from arena.cli.terminal.parser import build, find, overview
-from arena.cli.terminal.printed_command import PLACES
 from referee.errors import ArenaError, did_you_mean
 
 MAX_MESSAGE = 1000

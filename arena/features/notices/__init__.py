@@ -11,6 +11,6 @@ FEATURE = Feature(
     tables="arena.features.notices.tables",
     revisions="arena.features.notices.revisions",
     pages=("arena.features.notices.pages",),
-    background="arena.features.notices.work:background",
-    tasks="arena.features.notices.work:tasks",
+    background="arena.features.notices.mailer:background",
+    tasks="arena.features.notices.mailer:tasks",
 )

@@ -1,13 +1,22 @@
-"""Sends digests: the coordinator does so in a thread of its own, so that a slow mail server delays nothing else."""
+"""The work of the coordinator on notices: send digests and pushes, and forget who does not want them any more.
+
+Digests are sent in a thread of their own, so that a slow mail server delays nothing else.
+"""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from arena.clock import now
 from arena.config import Settings
+from arena.coordinator.background import Background, Conditions
+from arena.coordinator.context import CoordinatorContext
+from arena.coordinator.maintenance import Task
 from arena.features.notices.addresses import DigestAddresses, next_digest, signature
+from arena.features.notices.devices import PushDevices
+from arena.features.notices.pusher import DevicePusher, is_possible
 from arena.features.notices.tables import DigestAddress
 from arena.log import logger
 from arena.mail import MailError, MailLostError, MailRefusedError, MailServer
@@ -94,3 +103,21 @@ def unsubscribe_headers(row: DigestAddress, public_url: str) -> dict[str, str]:
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
         "List-Id": f"Bot arena <digest.{public_url.partition('://')[2].partition('/')[0].partition(':')[0]}>",
     }
+
+
+DIGEST_INTERVAL_S = 60.0
+PUSH_INTERVAL_S = 30.0
+
+
+def background(context: CoordinatorContext, conditions: Conditions) -> Iterator[Background]:
+    """Yield the work that sends digests, if the settings name a mail server, and to devices, if that is possible."""
+    store, settings = context.store, context.settings
+    if settings.smtp:
+        yield Background("digests", DIGEST_INTERVAL_S, DigestMailer(store, settings).work, conditions)
+    if is_possible(settings):
+        yield Background("pushes", PUSH_INTERVAL_S, DevicePusher(store, settings).work, conditions)
+
+
+def tasks(store: Store) -> Iterator[Task]:
+    """Yield the daily task that forgets addresses that were not confirmed, and what disabled accounts have."""
+    yield Task("notices", 0, lambda _: DigestAddresses(store).forget() + PushDevices(store).forget())

@@ -10,8 +10,7 @@ from aiohttp import web
 from arena import services
 from arena.documents.bot import BotQuery
 from arena.features.versiontests import service
-from arena.features.versiontests.columns import TESTS
-from arena.features.versiontests.documents import MAX_BOOK_LENGTH, VersionTestRequest
+from arena.features.versiontests.documents import MAX_BOOK_LENGTH, TESTS, VersionTestRequest
 from arena.http.identity import session_of
 from arena.http.request_context import CONTEXT, IDENTITY
 from arena.pages.html_table import sorted_table

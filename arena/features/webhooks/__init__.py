@@ -24,6 +24,6 @@ FEATURE = Feature(
     pages=("arena.features.webhooks.pages",),
     tables="arena.features.webhooks.tables",
     revisions="arena.features.webhooks.revisions",
-    background="arena.features.webhooks.sender:background",
-    tasks="arena.features.webhooks.sender:tasks",
+    background="arena.features.webhooks.service:background",
+    tasks="arena.features.webhooks.service:tasks",
 )

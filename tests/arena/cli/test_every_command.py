@@ -16,7 +16,7 @@ import pytest
 from rich.cells import cell_len
 
 from arena.cli.terminal.exit import Exit
-from arena.cli.terminal.printed_command import options_of
+from arena.cli.terminal.output import options_of
 from arena.cli.terminal.table import Table
 from arena.documents.table import Column
 from tests.arena.cli.place import Look, Place, command_of, commands, empty, lines_of, rich

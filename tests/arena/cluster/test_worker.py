@@ -15,8 +15,7 @@ from structlog.testing import capture_logs
 
 from arena.cluster import worker as heartbeat
 from arena.cluster.connection import state_of
-from arena.cluster.speed import SpeedMeter, measuring
-from arena.cluster.warm_up import WarmUp, warming
+from arena.cluster.warm_up import SpeedMeter, WarmUp, measuring, warming
 from arena.cluster.wire_config import host_towards, version
 from arena.cluster.worker import Heartbeat
 from referee.game.spec import BotSpec, GameSpec, PlannedGame
@@ -129,7 +128,7 @@ def test_the_speed_is_measured_periodically() -> None:
 
 @pytest.mark.parametrize("warms_up", [False, True])
 def test_the_speed_is_measured_after_the_warm_up(warms_up: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("arena.cluster.speed.MEASURE_INTERVAL_S", 0)
+    monkeypatch.setattr("arena.cluster.warm_up.MEASURE_INTERVAL_S", 0)
     done: list[str] = []
 
     class Warm:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from arena.collections.dumps import Dumps
-from arena.coordinator import auditor, slow_workers
+from arena.coordinator import auditor
 from arena.coordinator.auditor import VerifierProcess
 from arena.coordinator.coordinator import Coordinator
 from arena.documents.game import GameQuery
@@ -196,7 +196,7 @@ class Crowd(Cluster):
 
 @on_sqlite
 def test_a_slow_worker_is_quarantined_and_its_results_stay(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_workers, "EVIDENCE_THRESHOLD", 10)
+    monkeypatch.setattr(auditor, "EVIDENCE_THRESHOLD", 10)
     number = stage.create(games=30, time_control="10+0.1", entries={"bots": ["ada", "bob"]})
     crowd = Crowd()
     play(stage, coordinator(stage, crowd, 0.0), number)
@@ -218,7 +218,7 @@ def test_a_slow_worker_is_quarantined_and_its_results_stay(stage: Stage, monkeyp
 def test_slow_workers_continue_without_tolerance_or_identity(
     stage: Stage, tolerance: float, present: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(slow_workers, "EVIDENCE_THRESHOLD", 10)
+    monkeypatch.setattr(auditor, "EVIDENCE_THRESHOLD", 10)
     stage.settings = stage.settings.model_copy(update={"slow_worker_tolerance": tolerance})
     number = stage.create(games=30, time_control="10+0.1", entries={"bots": ["ada", "bob"]})
     crowd = Crowd(*present)

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from arena.coordinator import slow_workers
-from arena.coordinator.slow_workers import SlowWorkerDetector, speeds_of
+from arena.coordinator import auditor
+from arena.coordinator.auditor import SlowWorkerDetector, speeds_of
 from referee.game.record import Ply
 from referee.game.spec import GameSpec, PlannedGame, TimeControl
 from tests.arena.field import record_of
@@ -53,7 +53,7 @@ def test_a_worker_at_the_tolerance_is_detected_with_a_chance_of_one_in_a_thousan
     rng, quarantined = random.Random(1), 0
     for _ in range(300):
         watch = SlowWorkerDetector(0.25)
-        told(watch, 1.0, slow_workers.MIN_GAMES_ELSEWHERE, ada=100.0)
+        told(watch, 1.0, auditor.MIN_GAMES_ELSEWHERE, ada=100.0)
         for _ in range(300):
             speed = math.log(100 * (0.7 if rng.random() < 0.5 else 0.8))
             quarantined += bool(watch.add("one", [("ada", speed)], BOTH))
@@ -93,7 +93,7 @@ def test_departed_workers_are_not_compared() -> None:
 
 
 def test_bots_that_stopped_playing_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slow_workers, "MAX_BOTS", 2)
+    monkeypatch.setattr(auditor, "MAX_BOTS", 2)
     watch = SlowWorkerDetector(0.25)
     for bot in ("ada", "bob", "ada", "cleo"):
         watch.add("one", [(bot, 1.0)], BOTH)

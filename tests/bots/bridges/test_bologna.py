@@ -19,10 +19,10 @@ import pytest
 import referee.check.check as checking
 from bots.bridges import tablut_client, tablut_wire
 from bots.bridges.bologna import Bridge, main
+from bots.bridges.engine_process import writable_folder
 from bots.bridges.failure import BridgeError, BridgeExit
 from bots.bridges.tablut_client import TablutClient, command_line, listen
 from bots.bridges.tablut_wire import Frames, pack_frame, read_move, read_name, state_frame
-from bots.bridges.writable_folder import writable_folder
 from bots.sdk.clock import Clock
 from protocol.messages import Go, IsReady, SetPosition, Ugi, UgiResult
 from referee.bot.argument import read_bot
@@ -427,7 +427,7 @@ def test_a_workplace_mirrors_a_folder_that_cannot_be_written_to(
         assert sorted(os.listdir(here / "logs")) == ["new.txt", "old.txt"]
     assert not here.exists()
     assert os.listdir(tmp_path / "logs") == ["old.txt"]
-    monkeypatch.setattr("bots.bridges.writable_folder.MAX_LINKS", 0)
+    monkeypatch.setattr("bots.bridges.engine_process.MAX_LINKS", 0)
     with writable_folder() as folder:
         assert folder
         assert all(Path(entry.path).is_symlink() for entry in os.scandir(folder))

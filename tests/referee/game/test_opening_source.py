@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from referee.game.opening_source import OpeningSource, read_source
-from referee.game.openings import chosen_openings, file_openings, openings, read_book, write_opening
+from referee.game.openings import (
+    OpeningSource,
+    chosen_openings,
+    file_openings,
+    openings,
+    read_book,
+    read_source,
+    write_opening,
+)
 from referee.rules import load
 from referee.rules.core import ParseError
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import median
 
-from arena.coordinator.slow_workers import SlowWorkerDetector
+from arena.coordinator.auditor import SlowWorkerDetector
 from tests.tools.bench.figure import Figure
 
 TOLERANCE = 0.25

@@ -14,8 +14,7 @@ from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.fields import Actions
 from arena.cli.terminal.printer import Output, Printer, read_document
 from arena.documents.query import query_fields
-from arena.features.versiontests.columns import TESTS
-from arena.features.versiontests.documents import VersionTestItem, VersionTestRequest
+from arena.features.versiontests.documents import TESTS, VersionTestItem, VersionTestRequest
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from arena.clock import now
-from arena.features.webhooks.sender import WebhookSender, post
+from arena.features.webhooks.service import WebhookSender, post
 from arena.features.webhooks.store import Webhooks
 from arena.features.webhooks.tables import Webhook, WebhookDelivery
 from arena.store import Store
