@@ -44,7 +44,6 @@ def context_of(
 
 
 def build(context: WebContext) -> web.Application:
-    """Build the application over this context."""
     app = web.Application(
         middlewares=[headers_middleware, middleware(problem.page)], client_max_size=session.FORM_BYTES
     )

@@ -36,8 +36,6 @@ class ClientError(ArenaError):
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A successful response."""
-
     status: int
     headers: Mapping[str, str]
     data: Any
@@ -88,7 +86,6 @@ class ApiClient:
             return Reply(response.status, dict(response.headers), json.loads(text) if text else None)
 
     def get(self, path: str, **query: Any) -> Any:
-        """Fetch a document."""
         return self.ask("GET", path, query=query).data
 
     def pages(self, path: str, limit: int | None = None, **query: Any) -> Iterator[Any]:
@@ -115,7 +112,6 @@ class ApiClient:
         return {**page, "items": items}
 
     def chunks(self, path: str, accept: str, **query: Any) -> Iterator[bytes]:
-        """Download a file in chunks."""
         with self._opened("GET", path, query, None, {"Accept": accept}) as response:
             while chunk := self._read(response, 64 * 1024):
                 yield chunk
@@ -185,7 +181,6 @@ class ApiClient:
         return ClientError("unavailable", f"no answer from {self.server}: {reason}", hint=hint)
 
     def _problem(self, response: http.client.HTTPResponse) -> ClientError:
-        """Convert a problem document to an error."""
         try:
             problem = json.loads(response.read(256 * 1024))
             detail, hint = str(problem["detail"]), str(problem.get("hint", ""))

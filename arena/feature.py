@@ -169,14 +169,12 @@ def enabled(disabled: Collection[str], *parts: Part) -> list[Installed]:
 
 
 def loaded(chosen: Sequence[Installed], part: Part) -> Iterator[Any]:
-    """Yield this part of each of these features."""
     for entry in chosen:
         if entry.feature:
             yield from entry.feature.load(part)
 
 
 def is_disabled(name: str, disabled: Collection[str]) -> bool:
-    """Return whether a feature is turned off."""
     return name in disabled or ALL in disabled
 
 

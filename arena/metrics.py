@@ -82,7 +82,6 @@ class Metrics:
         self.coordinator_up.set(has_coordinator)
 
     def text(self) -> bytes:
-        """Return all metrics in the text format of Prometheus."""
         return generate_latest(self.registry)
 
 

@@ -110,7 +110,6 @@ class ArenaError(Exception):
 
     @property
     def status(self) -> int:
-        """The HTTP status."""
         return KINDS[self.kind].status
 
     @property

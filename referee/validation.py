@@ -33,7 +33,6 @@ def plain(document: Any) -> Any:
 
 
 def is_model(hint: Any) -> bool:
-    """Return whether a type is a model."""
     return isinstance(hint, type) and (issubclass(hint, BaseModel) or is_dataclass(hint))
 
 
@@ -90,7 +89,6 @@ def table_of(annotation: Any) -> Model | None:
 
 
 def shown(value: Any) -> str:
-    """Return a value as messages quote it."""
     words = repr(value) if isinstance(value, (str, int, float)) else "this"
     words = {"True": "true", "False": "false"}.get(words, words)
     return words if len(words) <= 60 else f"{words[:59]}…"

@@ -195,7 +195,6 @@ class AnalysisEngine:
         return CandidateLine(move, after, 1 if after.side == self._places[place].position.side else -1)
 
     def evaluate_all(self, spots: Sequence[PositionRef], nodes: int) -> Evaluations:
-        """Evaluate several positions."""
         return Evaluations(self.name, [self.evaluate(spot, nodes) for spot in spots])
 
     def _discard(self, error: BaseException) -> BaseException:

@@ -89,7 +89,6 @@ class BoardEngine:
             self._room.release()
 
     def close(self) -> None:
-        """End the process."""
         # First, as a search may take long and has the turn.
         self._process.interrupt()
         with self._turn:

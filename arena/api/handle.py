@@ -30,8 +30,6 @@ _WHOLE = re.compile(r"-?\d{1,18}", re.ASCII)
 
 
 def bind(route: Route) -> Callable[[web.Request], Awaitable[web.StreamResponse]]:
-    """Return the aiohttp handler of a route."""
-
     async def handler(request: web.Request) -> web.StreamResponse:
         call = await _admit(route, request)
         context = call.context

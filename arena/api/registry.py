@@ -89,18 +89,15 @@ class Route:
 
     @cached_property
     def path_types(self) -> dict[str, TypeAdapter[Any]]:
-        """The path parameters with their type adapters."""
         names = [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
         return {name: TypeAdapter(self.hints[name]) for name in names}
 
     @property
     def query(self) -> Model | None:
-        """The model of the query string."""
         return self.hints.get("query")
 
     @property
     def body(self) -> Model | None:
-        """The model of a JSON body."""
         return self.hints.get("body")
 
     @property
@@ -146,7 +143,6 @@ class Routes:
         return declare
 
     def get(self, path: str, **words: Any) -> Callable[[H], H]:
-        """Declare a route that reads."""
         return self.add("GET", path, **words)
 
     def post(self, path: str, **words: Any) -> Callable[[H], H]:
@@ -162,5 +158,4 @@ class Routes:
         return self.add("PATCH", path, **{"cost": "write", **words})
 
     def delete(self, path: str, **words: Any) -> Callable[[H], H]:
-        """Declare a route that deletes an object."""
         return self.add("DELETE", path, **{"cost": "write", "status": 204, **words})

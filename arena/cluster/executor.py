@@ -126,7 +126,6 @@ class ClusterExecutor(Executor):
         self._loop.call(lambda: self._loop.begin(self._connection.quarantine(worker, why)))
 
     def abort(self) -> None:
-        """Cancel all jobs."""
         with self._lock:
             found = list(self._jobs.values())
         for job in found:

@@ -47,11 +47,9 @@ class Jobs:
         """The job of each running game."""
 
     def __len__(self) -> int:
-        """Return the number of running jobs."""
         return len(self._running)
 
     def submit(self, function: Callable[..., T], *arguments: Any) -> Future[T]:
-        """Run a function in one slot."""
         return self._pool.submit(function, *arguments)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -99,7 +97,6 @@ class Jobs:
             await asyncio.wait([asyncio.wrap_future(future) for future in futures])
 
     def abort(self) -> None:
-        """Cancel all jobs."""
         self._pool.abort()
 
     def close(self) -> None:

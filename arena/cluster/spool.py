@@ -44,7 +44,6 @@ class Arrival:
 
     @property
     def name(self) -> str:
-        """The name of the record in the spool."""
         return name_of(self.record.id, self.attempt)
 
 

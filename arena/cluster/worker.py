@@ -241,7 +241,6 @@ class ClusterWorker:
 
 
 def _families_of(arguments: tuple[Any, ...]) -> set[str]:
-    """Return the families of the games in a job."""
     games = arguments[0] if arguments and isinstance(arguments[0], (list, tuple)) else ()
     return {game.spec.family for game in games if isinstance(game, PlannedGame)}
 
@@ -273,7 +272,6 @@ class Heartbeat:
         self._log = logger("worker")
 
     def become(self, word: str) -> None:
-        """Change the state of the worker."""
         self._word = word
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -98,7 +98,6 @@ class MonthFile:
         self._path.unlink(missing_ok=True)
 
     def add(self, line: GameItem, data: Mapping[str, Any]) -> None:
-        """Append a game."""
         self._pack(_line(data))
         number = line.commit_number or 0
         first = self._dump.first or number
@@ -208,7 +207,6 @@ class Dumps:
 
     @classmethod
     def of(cls, settings: Settings) -> Dumps:
-        """Return the dumps of a server."""
         folder = Path(settings.dump_folder).expanduser() if settings.dump_folder else settings.data / "dumps"
         return cls(folder, licence=settings.dump_license, source=settings.public_url)
 

@@ -44,7 +44,6 @@ class UploadedText:
 
     @property
     def lines(self) -> int:
-        """Number of lines of the text."""
         return len(self.text.splitlines())
 
 

@@ -144,7 +144,6 @@ def _checks(context: CoordinatorContext, check: Callable[[int], object] | None, 
 def _background(
     context: CoordinatorContext, maintenance: Maintenance | None, conditions: Conditions
 ) -> tuple[Background, ...]:
-    """Return the background work of every coordinator."""
     store, settings = context.store, context.settings
     chosen = feature.enabled(settings.disabled_features, *feature.COORDINATOR)
     if maintenance is None:

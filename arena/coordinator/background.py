@@ -150,7 +150,6 @@ class OutageLog:
         self._log = logger("coordinator")
 
     def note(self, error: Exception, task: str) -> None:
-        """Report a failure."""
         at = self._clock()
         if not self._failed:
             self._started_at = at
@@ -160,7 +159,6 @@ class OutageLog:
         self._failed.add(task)
 
     def over(self, task: str) -> None:
-        """Report a success."""
         if task in self._failed:
             self._failed.discard(task)
             if not self._failed:

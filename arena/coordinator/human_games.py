@@ -49,8 +49,6 @@ ABSENCE_TIMEOUT_S = 60.0
 
 @dataclass
 class _HumanGame:
-    """A running game of a human in this process."""
-
     is_guest: bool = False
     work: Background | None = None
     hand: Hand = field(default_factory=Hand)

@@ -231,7 +231,6 @@ class Lobby:
             seat.send(gone=str(message["gone"])[:300])
 
     def pong(self, bot: str, wire: LobbyTransport, mark: bytes) -> None:
-        """Handle the pong of a ping."""
         connection, now = self._of(bot, wire), time.monotonic_ns()
         if connection is None:
             return

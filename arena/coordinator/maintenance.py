@@ -79,7 +79,6 @@ class Maintenance:
         return at.toordinal() >= task.next_look and at.hour >= task.hour and time.monotonic() >= task.not_before
 
     def run_due(self, at: datetime, must_stop: MustStop) -> None:
-        """Run the tasks that are due at this time."""
         log = logger("maintenance")
         day = at.toordinal()
         for task in self.tasks:

@@ -54,7 +54,6 @@ class Recorder:
         self._wake()
 
     def job_done(self, future: Future[None]) -> None:
-        """Handle the end of a job."""
         self._done.put(future)
         self._wake()
 
@@ -225,7 +224,6 @@ class Recorder:
 
 
 def drained(waiting: queue.SimpleQueue[T]) -> list[T]:
-    """Remove and return all items of a queue."""
     items = []
     with contextlib.suppress(queue.Empty):
         while True:

@@ -122,5 +122,4 @@ class RemoteGames:
 
 
 def remote_in(spec: GameSpec) -> list[str]:
-    """Return the names of the remote bots in a game."""
     return [bot.name for bot in (spec.first, spec.second) if bot.place == "remote"]

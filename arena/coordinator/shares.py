@@ -16,7 +16,6 @@ LEAST_WEIGHT = 1 / 16
 
 
 def weights(priorities: Mapping[int, int]) -> dict[int, float]:
-    """Return the weights of tournaments from their priorities."""
     highest = max(priorities.values(), default=0)
     return {
         number: max(2.0 ** ((priority - highest) / DOUBLING), LEAST_WEIGHT) for number, priority in priorities.items()

@@ -126,8 +126,6 @@ class EventBus(Protocol):
 
 
 class Bus:
-    """The bus inside one process."""
-
     def __init__(self) -> None:
         self._subscriptions: set[Subscription[Any]] = set()
         self._lock = threading.Lock()

@@ -72,7 +72,6 @@ class RunningGames:
         """Plies that arrived before the start of their game: fast bots overtake the coordinator."""
 
     def take(self, event: GameEvent) -> None:
-        """Apply an event of a game."""
         match event:
             case GameMoved():
                 self._add(event.game, event.first, event.plies)

@@ -42,11 +42,9 @@ class Topic:
 
     @property
     def filter(self) -> str:
-        """The subscription filter for all subjects."""
         return f"{ROOT}/{self._with('+')}"
 
     def of(self, subject: str | int = "") -> str:
-        """Return the topic of one subject."""
         return f"{ROOT}/{self._with(quote(str(subject), safe=''))}"
 
     def match(self, topic: str) -> str | int | None:

@@ -60,7 +60,6 @@ class KeptFiles:
         return file
 
     async def close(self, _app: web.Application) -> None:
-        """End the process."""
         await asyncio.to_thread(self._process.close)
 
 

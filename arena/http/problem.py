@@ -53,7 +53,6 @@ class Problem(ArenaError):  # noqa: N818 - the word of RFC 9457
 
     @classmethod
     def of(cls, error: ArenaError) -> Problem:
-        """Return the problem for an error of the arena."""
         return cls(error.kind, str(error), hint=error.hint, field=error.field, **error.extra)
 
     def document(self) -> dict[str, Any]:

@@ -71,7 +71,6 @@ class Runner(web.AppRunner):
 
     @property
     def addresses(self) -> list[Any]:
-        """Addresses and ports on which the server listens."""
         return [own.getsockname() for server in self._listening for own in server.sockets]
 
     async def cleanup(self) -> None:

@@ -64,7 +64,6 @@ class TooManyTriesError(ArenaError):
 
 
 def read(arena: Arena, by: Identity) -> Account:
-    """Return the caller's account."""
     user, usage = arena.store.users.get(by.user_id), arena.store.bots.usage(by.user_id)
     email = arena.store.users.email(by.user_id)
     return Account(
@@ -111,7 +110,6 @@ def unread(arena: Arena, by: Identity) -> list[Notice]:
 
 
 def mark_read(arena: Arena, by: Identity) -> None:
-    """Mark all notices of the caller as read."""
     arena.store.notices.mark_read(by.user_id)
 
 

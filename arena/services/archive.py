@@ -206,8 +206,6 @@ class PlayerFigures:
 
 @dataclass(frozen=True, slots=True)
 class ArchivePlayer:
-    """A player of archived games."""
-
     name: str
     families: list[PlayerFigures]
     opponents: list[tuple[str, int]]

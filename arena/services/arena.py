@@ -71,7 +71,6 @@ class Arena:
 
     @cached_property
     def bundles(self) -> BundleStore:
-        """The store of bot files."""
         return BundleStore.of(self.settings)
 
     @property
@@ -85,7 +84,6 @@ class Arena:
         return Spool(self.settings.spool_folder)
 
     def is_damaged(self) -> bool:
-        """Return whether the database is known to be damaged."""
         try:
             return bool(self.store.health.damage)
         except StoreError:

@@ -37,7 +37,6 @@ def find(arena: Arena, name: str) -> BotItem:
 
 
 def similar(arena: Arena, name: str) -> list[str]:
-    """Return the names of bots most similar to a name."""
     return near(name, arena.store.bots.names())
 
 
@@ -106,7 +105,6 @@ class BotResults:
 
     @property
     def versions(self) -> Sequence[VersionItem]:
-        """The versions to which the results belong."""
         return self.bot.versions if self.version is None else [self.version]
 
 

@@ -16,7 +16,6 @@ MAX_FOLLOWED = 200
 
 
 def read(arena: Arena, by: Identity) -> Sequence[FollowedItem]:
-    """Return what the caller follows."""
     return arena.store.follows.of(by.user_id)
 
 

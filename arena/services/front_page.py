@@ -68,7 +68,6 @@ class FrontPage:
 
 
 def read(arena: Arena) -> FrontPage:
-    """Return what the front page shows."""
     store = arena.store
     running = [game for game in store.games.in_state("running") if _is_of_bots(game)]
     latest = store.games.latest(GameQuery(limit=MAX_CANDIDATES)).items
@@ -163,7 +162,6 @@ class FamilyOverview:
 
 
 def of_family(arena: Arena, family: str) -> FamilyOverview:
-    """Return the overview of a family."""
     store = arena.store
     owner = store.samples.owner_id()
     return FamilyOverview(

@@ -58,7 +58,6 @@ def voids(arena: Arena, by: Identity | None, query: PageQuery) -> PageResponse[V
 
 
 def in_state(arena: Arena, state: str, limit: int) -> list[GameItem]:
-    """Return some games of all tournaments in one state."""
     return arena.store.games.in_state(state, limit)
 
 
@@ -100,7 +99,6 @@ class GameDetails:
     unrated: Unrated
 
     def version_of(self, side: Side) -> int:
-        """Return the id of the version that plays a side."""
         return self.line.first_id if side == "first" else self.line.second_id
 
     def may_read_log(self, side: Side, by: Identity | None) -> bool:

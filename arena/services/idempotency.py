@@ -39,7 +39,6 @@ def begin(arena: Arena, by: Identity, key: str, route: str, digest: str) -> tupl
 
 
 def end(arena: Arena, by: Identity, key: str, status: int, body: Mapping[str, Any]) -> None:
-    """Store the response."""
     arena.store.idempotent_responses.end(by.user_id, key, status, body)
 
 

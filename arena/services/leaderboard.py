@@ -111,7 +111,6 @@ def _require(field: str, value: str, known: Sequence[str]) -> None:
 
 
 def _present(arena: Arena, pool: str, query: LeaderboardQuery) -> PageResponse[LeaderboardLine]:
-    """Return one page of the current ratings."""
     return arena.store.ratings.leaderboard(pool, with_retired=query.with_retired, limit=query.limit, after=query.after)
 
 

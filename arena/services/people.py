@@ -75,7 +75,6 @@ class Visitor:
         return "" if self.user else digest_of(self.cookie)
 
     def plays(self, line: HumanGame) -> bool:
-        """Return whether the game belongs to this visitor."""
         if self.user is not None:
             return line.user_id == self.user.user_id
         return bool(self.cookie) and line.guest == self.guest
@@ -203,7 +202,6 @@ def _require_guest_room(arena: Arena, by: Visitor) -> None:
 
 
 def mine(arena: Arena, by: Visitor) -> list[OpenGameItem]:
-    """Return the visitor's open games."""
     games = arena.store.people.open(**by.mine) if by.user or by.cookie else []
     return [
         OpenGameItem(

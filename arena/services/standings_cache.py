@@ -69,7 +69,6 @@ class StandingsCache:
         self._lock = Lock()
 
     def read(self, stored: StoredTournament) -> TournamentStandings:
-        """Return the current standings."""
         # Read the state before the results: if the tournament is over, all results are then complete.
         state, tournament_id = _state(stored), stored.tournament.id
         with self._lock:

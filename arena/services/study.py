@@ -239,7 +239,6 @@ def _note(mark: str, said: str) -> str:
 
 
 def _remark(note: str) -> tuple[str, str]:
-    """Return the mark and the comment of a note."""
     word, _, rest = note.partition(" ")
     return (word, rest.strip()) if word in MARKS else ("", note)
 

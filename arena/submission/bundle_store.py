@@ -71,7 +71,6 @@ class BundleStore:
 
     @classmethod
     def of(cls, settings: Settings) -> BundleStore:
-        """Open the bundle store of a server."""
         return cls(
             settings.bundles_url,
             settings.data / "unpacked",

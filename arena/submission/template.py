@@ -60,7 +60,6 @@ def mode_of(data: bytes) -> int:
 
 @cache
 def python_source() -> str:
-    """Return the source of the template in Python."""
     return (_folder("python") / SOURCE).read_text(encoding="utf-8")
 
 

@@ -40,7 +40,6 @@ class FolderWriter:
         self.size_bytes = 0
 
     def make(self, name: str) -> None:
-        """Create a folder and its parents."""
         if is_by_product(name):
             return
         parts = _parts(name)
@@ -59,7 +58,6 @@ class FolderWriter:
         self._folders.add(name)
 
     def write(self, name: str, source: IO[bytes], *, is_executable: bool) -> None:
-        """Write a file of the archive."""
         if is_by_product(name):
             return
         parts = _parts(name)

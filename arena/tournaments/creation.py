@@ -139,7 +139,6 @@ def shortage(document: Document, field: ResolvedEntries) -> str:
 
 
 def permanent_ladders(store: Store, families: Iterable[str]) -> list[TournamentItem]:
-    """Return the permanent ladders of these families."""
     owner, wanted = store.samples.owner_id(), set(families)
     live = store.tournaments.in_states("scheduled", "running", "paused", "draining")
     return [

@@ -34,7 +34,6 @@ class StoredTournament:
 
     @cached_property
     def entries(self) -> list[EntryItem]:
-        """The entries that take part."""
         return participants(self.tournament, self.listed)
 
     @cached_property

@@ -33,8 +33,6 @@ GREETING = "The game begins."
 
 
 class CourseState:
-    """A position in the representation of the course."""
-
     def __init__(self, old_board: Any = None, whose_move: int = WHITE) -> None:
         rows = INITIAL if old_board is None else old_board
         self.board = [list(row) for row in rows]

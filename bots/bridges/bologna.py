@@ -214,7 +214,6 @@ class Bridge:
                 client.send(state_frame(self.board, ending))
 
     def close(self) -> None:
-        """End the clients."""
         while self.clients:
             self.clients.popitem()[1].close()
         self.shown = self.board = None

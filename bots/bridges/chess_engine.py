@@ -78,17 +78,14 @@ class ChessEngine(Bot):
         self.running_engine()
 
     def new_game(self) -> None:
-        """Tell the engine of a new game."""
         if self.engine:
             self.begin(self.engine)
 
     def close(self) -> None:
-        """End the engine."""
         if self.engine:
             self.engine.close()
 
     def resigns(self, position: Position) -> bool:
-        """Return whether the engine has resigned."""
         return self.is_resigning
 
     def offers_draw(self, position: Position, move: int) -> bool:
@@ -207,12 +204,10 @@ def _dialects(family: str, engine_variant: str) -> tuple[ChessDialect, ...]:
 
 
 def chess_families() -> list[str]:
-    """List the families that chess engines can play."""
     return [family for family in homes() if load(family).notation.chess]
 
 
 def run_bridge(bot: type[ChessEngine], protocol: str, argv: Sequence[str] | None) -> None:
-    """Run the command line of a bridge."""
     module = f"bots.bridges.{protocol.lower()}"
     parser = BridgeParser(
         prog=f"python -m {module}",

@@ -32,8 +32,6 @@ EXIT_TIMEOUT_S = 0.2
 
 
 class ProgramBot(Bot):
-    """A bot that runs a program for every move."""
-
     author = "its author"
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -129,7 +127,6 @@ def _wait_for_exit(process: subprocess.Popen[bytes]) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command line."""
     parser = BridgeParser(
         prog="python -m bots.bridges.command",
         usage="%(prog)s --family FAMILY [--name NAME] -- PROGRAM …",

@@ -14,8 +14,6 @@ from typing import NoReturn
 
 
 class BridgeExit(enum.IntEnum):
-    """Exit codes of bridges."""
-
     USAGE = 64
     """Invalid command line of the bridge."""
     ANSWER = 65

@@ -122,7 +122,6 @@ class AlphaBeta(Bot):
                 return
 
     def nodes(self) -> int:
-        """Return the number of nodes searched."""
         return int(self._search_state.work[self._search.NODES])
 
     def budget_share(self, clock: Clock) -> float:

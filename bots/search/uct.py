@@ -90,7 +90,6 @@ def win_probability(score: int) -> float:
 
 @compiled
 def add_node(tree: Tree, move: int, prior: float, proof: int) -> None:
-    """Append a node."""
     node = tree.work[TREE_SIZE]
     tree.work[TREE_SIZE] = node + 1
     tree.child[node], tree.children[node], tree.move[node] = 0, 0, move

@@ -103,7 +103,6 @@ def logistic(score: Floats) -> Floats:
 
 
 def log_loss(truth: Floats, guess: Floats) -> float:
-    """Return the mean log loss."""
     kept = np.clip(guess, 1e-6, 1 - 1e-6)
     return float(-(truth * np.log(kept) + (1 - truth) * np.log(1 - kept)).mean())
 

@@ -40,7 +40,6 @@ def layers(container: str) -> list[list[str]]:
 
 
 def features() -> list[str]:
-    """Return the features of the arena as rooms of it."""
     return [f"features.{path.parent.name}" for path in sorted((ROOT / "arena/features").glob("*/__init__.py"))]
 
 
@@ -96,14 +95,11 @@ def drawing() -> str:
 
 
 class ArchitectureDirective(SphinxDirective):
-    """The diagram of all packages."""
-
     def run(self) -> list[nodes.Node]:
         """Return the diagram."""
         return [nodes.raw("", drawing(), format="html")]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the directive."""
     app.add_directive("architecture", ArchitectureDirective)
     return {"parallel_read_safe": True}

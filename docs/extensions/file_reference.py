@@ -64,12 +64,10 @@ may be added at any time, so ignore those you do not know. Lines of `-o ndjson` 
 
 
 def tournament_files() -> str:
-    """Return the page of all keys of tournament files."""
     return TOURNAMENT.format(tables="\n".join(_tables(Document)))
 
 
 def settings() -> str:
-    """Return the page of all settings."""
     return SETTINGS.format(table="\n".join(_table(Settings)))
 
 

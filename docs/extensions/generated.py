@@ -290,7 +290,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 
 def main() -> None:
-    """Write all generated pages."""
     for name, make in PAGES.items():
         _write(REFERENCE / f"{name}.md", make())
 

@@ -116,7 +116,6 @@ class LocalBot:
 
     @property
     def families(self) -> Collection[str]:
-        """The families that the bot has announced."""
         return self.session.families
 
     @property

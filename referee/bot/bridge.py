@@ -33,7 +33,6 @@ def uses_network(command: Sequence[str]) -> bool:
 
 
 def is_bridge(words: Sequence[str]) -> bool:
-    """Return whether a command names a bridge."""
     return bool(words) and words[0].startswith(PREFIX)
 
 

@@ -31,7 +31,6 @@ class SavedCapabilities:
         self.file.write_text(self.text(capabilities), encoding="utf-8")
 
     def text(self, capabilities: Mapping[str, Any]) -> str:
-        """Return the text of the file with these capabilities."""
         lines = "".join(f"{line}\n" for line in _table("capabilities", capabilities))
         return "\n".join(part for part in (self.before, lines, self.after) if part)
 

@@ -55,7 +55,6 @@ class LagMeter:
         return int(os.pread(self._fd, 64, 0).split(b" ", 2)[1])
 
     def close(self) -> None:
-        """Close the descriptor."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -146,7 +145,6 @@ class QueueMeter:
                     self._files[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
     def close(self) -> None:
-        """Close the descriptors."""
         for file in self._files.values():
             os.close(file)
         self._files.clear()

@@ -124,7 +124,6 @@ class _Examiner:
             step.detail, step.said, step.advice = repeated.detail, repeated.said, repeated.advice
 
     def _try(self, step: CheckStep, work: Callable[[], str], advice: str) -> None:
-        """Run a step once."""
         examinee = self.examinee
         step.advice, step.said, step.lines, step.is_late = advice, "", [], False
         examinee.has_ended = False

@@ -84,7 +84,6 @@ class BotUnderTest:
 
     @property
     def bot(self) -> LocalBot:
-        """The running bot."""
         assert self._bot
         return self._bot
 
@@ -181,7 +180,6 @@ class BotUnderTest:
             self.history.push_pass()
 
     def play(self, move: str) -> None:
-        """Play a move in the present game."""
         assert self.history
         self.history.push_text(move, Ply())
         self._pass()

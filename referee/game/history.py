@@ -46,7 +46,6 @@ class MoveTexts:
         return code
 
     def write(self, code: int) -> str:
-        """Return the canonical text of a code."""
         name = self.names[code] = self._notation.write_move(code)
         return name
 

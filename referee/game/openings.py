@@ -283,7 +283,6 @@ def _read_opening(ruleset: Ruleset, body: str, number: int) -> tuple[Opening, Po
 
 
 def end_of(ruleset: Ruleset, opening: Opening) -> Position:
-    """Return the position after an opening."""
     settled = ruleset.rules.settle(opening.variant, {**ruleset.overrides, **dict(opening.options)})
     return Position.start(settled, opening.position).play_all(opening.moves)
 

@@ -72,7 +72,6 @@ class RunFolder:
 
     @property
     def header_path(self) -> Path:
-        """The file with the settings of the run."""
         return self.path / "run.json"
 
     @property

@@ -39,7 +39,6 @@ class FittedStrength:
     games: int
 
     def as_json(self) -> dict[str, Any]:
-        """Convert to a JSON object."""
         return {
             "name": self.name,
             # Adding 0 turns a rounded -0.0 into 0.0.
@@ -71,7 +70,6 @@ class StrengthFit:
         return abs(self.advantage) > self.advantage_interval > 0
 
     def as_json(self) -> dict[str, Any]:
-        """Convert to a JSON object."""
         return {
             "strengths": [strength.as_json() for strength in self.strengths],
             "draw": round(self.draw, 4),

@@ -92,7 +92,6 @@ class CycleFindings:
     surprises: tuple[Surprise, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """Convert to a JSON object."""
         return {
             "bots": self.bots,
             "games": self.games,

@@ -55,7 +55,6 @@ class SprtVerdict:
     """Pairs in which the first-named bot scored 0, ½, 1, 1½ and 2 points."""
 
     def as_json(self) -> dict[str, Any]:
-        """Convert to a JSON object."""
         return {
             "state": self.state,
             "llr": round(self.llr, 4) + 0.0,  # never -0.0

@@ -74,7 +74,6 @@ class Estimate:
     los: float
 
     def as_json(self) -> dict[str, Any]:
-        """Convert to a JSON object."""
         numbers = {name: round(value, 4) if isinstance(value, float) else value for name, value in asdict(self).items()}
         return numbers | {"pentanomial": list(self.pentanomial)}
 

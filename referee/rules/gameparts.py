@@ -164,7 +164,6 @@ def parse(tokens: Sequence[TextToken], text: str, hint: str) -> GamePart:
 
 
 def _within(line: TokenLine, token: TextToken) -> None:
-    """Add a token to a line in parentheses."""
     if token.kind is TokenKind.WORD:
         line.words.append(token)
         line.is_strange = line.is_strange or bool(line.result)

@@ -138,7 +138,6 @@ class Draft(Remarks):
         self.options[option.name] = option.read(value)
 
     def game(self, moves: Iterable[str]) -> GameText:
-        """Return the game with these canonical moves."""
         return GameText(
             tuple(moves),
             self.variant,

@@ -37,12 +37,10 @@ class LineOfPlay:
 
     @property
     def plies(self) -> int:
-        """The number of moves played."""
         return len(self.codes)
 
     @property
     def side(self) -> Side:
-        """The side to move."""
         return SIDES[self.ruleset.rules.side(self.state, self._config)]
 
     def legal(self) -> npt.NDArray[np.int64]:

@@ -24,7 +24,6 @@ def values(option: Option) -> list[Value]:
 
 
 def legal(ruleset: Ruleset, state: State) -> list[int]:
-    """Return the legal moves as the kernel lists them."""
     kernel = ruleset.rules.kernel
     buffer = np.empty(kernel.MAX_MOVES, dtype=np.int64)
     return [int(code) for code in buffer[: kernel.legal(state, ruleset.config, buffer)]]

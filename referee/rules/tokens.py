@@ -36,8 +36,6 @@ _RESULTS: Final = {"1/2": "1/2-1/2", "½-½": "1/2-1/2", "½": "1/2-1/2"}
 
 
 class TokenKind(Enum):
-    """The kind of a token."""
-
     TITLE = "a line that may be the title of a game"
     PROSE = "a line of a sentence"
     HEADING = "column titles, a ruled line: nothing to read"
@@ -137,7 +135,6 @@ class Grammar:
 
 
 def tokens(text: str, grammar: Grammar, lines: Lines) -> Iterator[TextToken]:
-    """Yield the tokens of a text."""
     return _Tokenizer(text, grammar, lines).run()
 
 
@@ -152,7 +149,6 @@ class _Tokenizer:
         self.last_closing = text.rfind(grammar.comment[1:]) if grammar.comment else -1
 
     def run(self) -> Iterator[TextToken]:
-        """Yield the tokens."""
         text, index, is_blank = self.text, 0, True
         while index < len(text):
             if newline := _NEWLINE.match(text, index):
@@ -286,6 +282,5 @@ def escaped_tag(value: str) -> str:
 
 
 def unescaped_tag(quoted: str) -> str:
-    """Return the value of a tag from its quoted text."""
     value = re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
     return _REFERENCE.sub(_meant, value) if "&#" in value else value

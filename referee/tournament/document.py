@@ -186,7 +186,6 @@ class _Document(Part):
 
     @property
     def control(self) -> TimeControl:
-        """The parsed time control."""
         return read_time_control(self.time_control)
 
     @property
@@ -196,7 +195,6 @@ class _Document(Part):
 
     @property
     def game_adjudication(self) -> Adjudication:
-        """Adjudication rules for the referee."""
         settings = self.adjudication
         rules = Adjudication(max_plies=settings.max_plies, draw_agreement=settings.draw_agreement)
         if settings.draw:
@@ -205,7 +203,6 @@ class _Document(Part):
 
     @property
     def game_limits(self) -> BotLimits:
-        """Limits of bots for the referee."""
         return BotLimits(**self.limits.model_dump())
 
     def as_json(self) -> dict[str, Any]:

@@ -73,7 +73,6 @@ class Handicap(Part):
 
     @property
     def control(self) -> TimeControl | None:
-        """The parsed time control."""
         return None if self.time_control is None else read_time_control(self.time_control)
 
     @property

@@ -156,7 +156,6 @@ class Ledger:
         return list(self._open.values())
 
     def is_open_pair(self, pair: int) -> bool:
-        """Return whether a game of this pair is open."""
         return self._open_pairs.get(pair, 0) > 0
 
     def next_step(self, ahead: int = AHEAD) -> NextStep:
@@ -164,7 +163,6 @@ class Ledger:
         return self.document.system.next_step(self.document, self.seeds, self._played, ahead)
 
     def plan(self, matches: Sequence[PlannedMatch]) -> list[PlannedGame]:
-        """Add the games of these matches and return them."""
         last = self._played[-1] if self._played else None
         games = planned_games(
             self.document,
@@ -222,7 +220,6 @@ class Ledger:
         return self.document.system.overview(self.document, self.seeds, self._played, self.names)
 
     def table(self) -> StandingTable:
-        """Return the present standings."""
         versions = {seat: seat for seat in self.names}
         lines = rank(self.document, self.seeds, self._played, self.names, versions, scores=self.scores)
         criteria = self.document.system.tie_breaks

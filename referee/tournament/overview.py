@@ -31,7 +31,6 @@ class BracketMatch:
 
     @property
     def is_bye(self) -> bool:
-        """True for a bye."""
         return self.reason == "bye"
 
 

@@ -60,7 +60,6 @@ def estimated_seconds(control: TimeControl, moves: float = MOVES) -> float | Non
 
 
 def time_class_of(control: TimeControl) -> str:
-    """Return the name of the class of a time control."""
     length = estimated_seconds(control)
     if length is None:
         return UNTIMED

@@ -63,7 +63,6 @@ class PlayerScore:
 
     @property
     def points(self) -> float:
-        """Points of all games."""
         return self.games[2] + self.games[1] / 2
 
     @property

@@ -53,7 +53,6 @@ class SeatScore:
 
     @property
     def half_point_byes(self) -> int:
-        """Number of half-point byes."""
         return sum(round.bye == HALF_POINT_BYE for round in self.unplayed)
 
 

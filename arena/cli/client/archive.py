@@ -141,7 +141,6 @@ class IndexArguments(DatabaseArguments, Output):
 
 
 def add_archive(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands."""
     add = Actions(parser).add
     add(
         "import",

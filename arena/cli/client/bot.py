@@ -93,7 +93,6 @@ class QuotaArguments(ServerArguments, Output):
 
 
 def add_bot(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands."""
     actions = Actions(parser)
     actions.add(
         "submit",

@@ -24,7 +24,6 @@ _RESULTS = {"first": "1-0", "second": "0-1", "draw": "½-½"}
 
 
 def add_game(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands."""
     add_commands(Actions(parser), _COMMANDS)
 
 

@@ -61,11 +61,9 @@ class RouteCommand:
 
     @property
     def parameters(self) -> list[str]:
-        """The names of the parameters of the path."""
         return [part[1:-1] for part in self.route.split("/") if part.startswith("{")]
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Add the arguments."""
         for name in self.parameters:
             if name in self.options:
                 settings = {**PARAMETERS[name], "help": self.options[name]}

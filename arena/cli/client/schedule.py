@@ -42,7 +42,6 @@ class ChangeScheduleArguments(ScheduleArguments):
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands."""
     actions = Actions(parser)
     add_commands(actions, _COMMANDS)
     actions.add(

@@ -51,8 +51,6 @@ class CreateArguments(ServerArguments, Output):
 
 @dataclass(frozen=True, kw_only=True)
 class TournamentArguments(ServerArguments, Output):
-    """Arguments of commands on a tournament."""
-
     tournament: int = positional("number of the tournament", "ID", type=argument.positive)
 
 
@@ -83,7 +81,6 @@ class ExtendArguments(TournamentArguments):
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands."""
     actions = Actions(parser)
     actions.add(
         "create",

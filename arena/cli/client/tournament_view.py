@@ -11,7 +11,6 @@ from referee.tournament.formats import format_named
 
 
 def show_created(tournament: dict[str, Any]) -> None:
-    """Print a tournament that was just created."""
     count = len(tournament["entries"])
     output.text(f"tournament {tournament['id']}: {tournament['name']}, {tournament['state']}, {count} entries")
 

@@ -201,7 +201,6 @@ def _make_from_games(arguments: MakeArguments, ruleset: Ruleset) -> int:
 
 
 def _make_fair(arguments: MakeArguments, ruleset: Ruleset, share: float) -> int:
-    """Make a book of fair starts of the atlas."""
     from arena.collections.book import BookLine, write_book
     from referee.game.starts import fair, fair_openings
 

@@ -41,7 +41,6 @@ class MachineOptions:
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
     parser.usage = "arena play [OPTIONS] --family FAMILY BOT BOT [BOT ...]"
     parser.add_argument(
         "bots",

@@ -60,7 +60,6 @@ class SetupArguments(Output):
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands."""
     actions = Actions(parser)
     actions.add("list", _list, "list families with their variants and options")
     actions.add(

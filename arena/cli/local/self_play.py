@@ -182,6 +182,5 @@ def cluster_executor(address: str) -> Iterator[tuple[Executor, Callable[[], int]
 
 
 def abort(executor: Executor) -> None:
-    """Abort the running games."""
     if hasattr(executor, "abort"):
         executor.abort()

@@ -44,7 +44,6 @@ class RestoreArguments(DbArguments):
 
 
 def add_db(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands."""
     add = Actions(parser).add
     add("upgrade", _upgrade, "upgrade the tables to the schema of this program; in an empty database, create them")
     add(

@@ -25,7 +25,6 @@ class InitArguments(DatabaseArguments, Output):
 
 
 def _local_url(settings: Settings) -> str:
-    """Return the address of the server on this machine."""
     # Not every system can open the address of all interfaces in a browser.
     every = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - translated, not bound
     host = every.get(settings.bind, settings.bind)

@@ -43,7 +43,6 @@ _WAITS = 40
 
 
 def python() -> Diagnosis:
-    """Check the version of Python."""
     version = platform.python_version()
     is_fit = (3, 11) <= sys.version_info < (3, 15)
     return Diagnosis(
@@ -136,7 +135,6 @@ def kernels() -> Diagnosis:
 
 
 def cores() -> Diagnosis:
-    """Count the processors."""
     usable, all_of_them = usable_cores(), os.cpu_count() or 1
     detail = f"{usable} of {all_of_them} may be used; that many games at once keep the clocks fair"
     return Diagnosis("cores", "ok" if usable > 1 else "weak", detail, "" if usable > 1 else "one game at a time")

@@ -93,7 +93,6 @@ class RebuildArguments(DatabaseArguments, Output):
 
 
 def add_ratings(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommand."""
     Actions(parser).add("rebuild", _rebuild, "rebuild all ratings from the games; an interrupted rebuild continues")
 
 
@@ -149,7 +148,6 @@ class FitArguments(DatabaseArguments, Output):
 
 
 def add_analysis(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommand."""
     Actions(parser).add("fit", _fit, "fit the win model of a family to its analysed games", "arena analysis fit loa")
 
 
@@ -182,7 +180,6 @@ class DumpsArguments(DatabaseArguments, ListOutput):
 
 
 def add_dump(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands."""
     actions = Actions(parser)
     actions.add("update", _update, "add new results to the dumps", "arena dump update")
     actions.add("list", _list, "list the dumps", "arena dump list --check")

@@ -142,7 +142,6 @@ def data_folder(settings: Settings) -> Diagnosis:
 
 
 def broker(settings: Settings) -> Diagnosis:
-    """Check whether the broker accepts a connection."""
     if not settings.mqtt:
         return Diagnosis("broker", "ok", "none: events stay in one process")
     from arena.events.bus import BusError

@@ -111,7 +111,6 @@ class _UserCommand(ArenaCommand[R]):
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands."""
     add, of = Actions(parser).add, _UserCommand
     add("add", of(_add, AddUserArguments), "add a user; the password is generated and shown, unless read from a pipe")
     add("token", of(_token, TokenArguments), "create an API token of a user; it is shown once")

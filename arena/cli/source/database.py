@@ -64,8 +64,6 @@ R = TypeVar("R", bound=DatabaseArguments)
 
 @dataclass(frozen=True)
 class ArenaCommand(Generic[R]):
-    """A command that works on the arena of a database."""
-
     act: Callable[[Arena, R], int]
     record: type[R]
 
@@ -74,7 +72,6 @@ class ArenaCommand(Generic[R]):
         raise NotImplementedError
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        """Add the arguments."""
         add_fields(parser, self.record)
 
     def run(self, arguments: argparse.Namespace) -> int:

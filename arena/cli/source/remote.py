@@ -61,7 +61,6 @@ class ServerArguments:
 
 
 def server_of(arguments: ServerArguments | argparse.Namespace) -> str:
-    """Return the address of the server that the arguments choose."""
     return str(arguments.server or os.environ.get("ARENA_SERVER") or read_keys()["server"] or DEFAULT)
 
 

@@ -118,7 +118,6 @@ class FolderSource:
         return [asdict(line) for line in self.arena.store.archive.sources()]
 
     def search(self, query: ArchiveQuery, *, offset: int = 0) -> FoundGames:
-        """Return one page of the matching games."""
         from arena.services.archive import read_query
 
         found = self.arena.store.archive.search(read_query(query), offset=offset)
@@ -176,7 +175,6 @@ class ServerSource:
         return found
 
     def search(self, query: ArchiveQuery, *, offset: int = 0) -> FoundGames:
-        """Return one page of the matching games."""
         asked = _parameters(query)
         first = self.client.get("/archive", **asked, limit=1)
         lines = islice(self.client.pages("/archive", offset + query.limit, **asked), offset, None)

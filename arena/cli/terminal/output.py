@@ -231,7 +231,6 @@ def _take_line_away() -> None:
 
 
 def _begin_line() -> None:
-    """Get ready for a line on stderr."""
     # In a file of both streams it would be in the middle of a line, wherever the buffer of stdout was last full.
     with contextlib.suppress(OSError):  # a full disk or a reader who has gone is reported at the end
         sys.stdout.flush()

@@ -101,8 +101,6 @@ def output_form(*more: str, forms: Sequence[str] = FORMS, meanings: Mapping[str,
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """The form of a result."""
-
     output: str = output_form()
 
 

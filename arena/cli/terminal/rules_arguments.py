@@ -16,14 +16,11 @@ FAMILY = 'family of games; "arena rules list" shows them'
 
 
 def family_option(text: str = "family of games") -> Any:
-    """Declare a required option for a family."""
     return option(text, metavar="FAMILY", type=argument.family, default=MISSING)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RulesArguments:
-    """A family and its rules."""
-
     family: str = positional(FAMILY, "FAMILY", type=argument.family)
     variant: str | None = option("variant of the family (default: its first)", metavar="VARIANT")
     options: tuple[str, ...] = option(

@@ -42,8 +42,6 @@ _FORMS: dict[type[BroadcastEvent], _Form] = {}
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """An encoded message."""
-
     topic: str
     payload: bytes
     is_retained: bool

@@ -52,8 +52,6 @@ class ExtraStarts(_Document):
 
 
 class AtlasPlan(_Document):
-    """A plan as its file states it."""
-
     family: str
     starts: list[str] = []
     more: list[ExtraStarts] = []

@@ -280,7 +280,6 @@ def _agreement(tallies: Sequence[_Tally], groups: Mapping[str, _Tally]) -> float
 
 
 def checksum(family: str) -> str:
-    """Return a checksum of the engine and the rules."""
     total = sha256()
     root = Path(__file__).resolve().parents[3]
     files = [*(root / name for name in SOURCES), *sorted(Path(folder(family)).rglob("*.py"))]

@@ -64,7 +64,6 @@ class Positions:
 
     @classmethod
     def join(cls, parts: Sequence[Positions]) -> Positions:
-        """Join several sets of positions."""
         return cls(*(np.concatenate([getattr(part, one.name) for part in parts]) for one in fields(cls)))
 
 

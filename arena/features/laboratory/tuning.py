@@ -71,7 +71,6 @@ class Spsa:
 
     @property
     def result_count(self) -> int:
-        """Number of trials with a result."""
         return len(self._results)
 
     @property

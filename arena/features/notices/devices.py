@@ -24,8 +24,6 @@ BACKOFF = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 600, 1
 
 
 class PushDevices:
-    """The devices of all users."""
-
     def __init__(self, store: Store) -> None:
         self._store = store
 

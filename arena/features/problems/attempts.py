@@ -42,7 +42,6 @@ class _Ratings:
         self.lines: dict[tuple[str, int], FoldedRating] = {}
 
     def line(self, pool: str, version_id: int) -> FoldedRating | None:
-        """Return the current rating."""
         return self.lines.get((pool, version_id))
 
     def follows(self, version_id: int) -> int | None:
@@ -50,7 +49,6 @@ class _Ratings:
         return None
 
     def put(self, pool: str, version_id: int, line: FoldedRating) -> None:
-        """Set a rating."""
         self.lines[pool, version_id] = line
 
 

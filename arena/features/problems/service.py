@@ -283,12 +283,10 @@ def solution(arena: Arena, number: int, by: Identity | None) -> SolutionResponse
 
 
 def ruleset_of(problem: WinProblemItem) -> Ruleset:
-    """Return the rules by which a problem is solved."""
     return load(problem.family).settle(problem.variant, problem.options)
 
 
 def solution_of(problem: WinProblemResponse) -> SolutionResponse:
-    """Return the solutions of an accepted problem."""
     ruleset = ruleset_of(problem)
     text = tree_text(Position.start(ruleset, problem.position), problem.tree)
     return SolutionResponse(list(problem.tree), main_line(problem.tree), text, problem.tree)
@@ -344,6 +342,5 @@ def next_problem(arena: Arena, family: str, by: Identity | None, tried: Collecti
 
 
 def side_name(problem: WinProblemItem) -> str:
-    """Return the name of the side that is to win."""
     ruleset = load(problem.family).settle(problem.variant)
     return ruleset.sides[SIDES.index(problem.side)]

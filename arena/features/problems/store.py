@@ -52,8 +52,6 @@ class Proof:
 
 
 class Problems(Repository):
-    """Problems by number."""
-
     def add(self, row: StoredProblem) -> int:
         """Store a problem that waits for its proof; return its number. Raises TakenError, QuotaError."""
         waiting = select(func.count()).select_from(StoredProblem).where(_state == "waiting")

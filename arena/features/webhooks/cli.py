@@ -41,8 +41,6 @@ class ListArguments(DatabaseArguments, ListOutput):
 
 @dataclass(frozen=True, kw_only=True)
 class NumberArguments(DatabaseArguments, Output):
-    """Arguments of commands about one webhook."""
-
     id: int = positional("number of the webhook, see `arena webhook list`", "ID", type=argument.positive)
 
 
@@ -55,12 +53,10 @@ class LogArguments(NumberArguments):
 
 class _WebhookCommand(ArenaCommand[R]):
     def listing(self, error: NotFoundError, arguments: argparse.Namespace) -> str:
-        """Return the command that lists the webhooks."""
         return "webhook list"
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands."""
     add, of = Actions(parser).add, _WebhookCommand
     add("add", of(_add, AddArguments), "send news to an address from now on; the secret that signs them is shown once")
     add("list", of(_list, ListArguments), "list the webhooks")

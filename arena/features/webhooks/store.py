@@ -25,8 +25,6 @@ _OVERLAP = timedelta(seconds=60)
 
 
 class Webhooks:
-    """The webhooks of an arena."""
-
     def __init__(self, store: Store) -> None:
         self._store = store
 

@@ -60,7 +60,6 @@ class ArchivedGame:
     """The game's number in the whole archive; 0 if it is not stored."""
 
     def ruleset(self) -> Ruleset:
-        """Return the rules by which the game was played."""
         return load(self.family).settle(self.variant, self.options)
 
     def states(self) -> States:
@@ -82,7 +81,6 @@ class ArchivedGame:
 
     @property
     def plies(self) -> int:
-        """Length in plies."""
         return len(self.moves)
 
     @property

@@ -58,7 +58,6 @@ def packed(game: ArchivedGame) -> bytes:
 
 
 def known(session: Session, ids: Sequence[str]) -> set[str]:
-    """Return which of these ids are in the archive."""
     return set(session.scalars(select(col(ArchiveGame.game_id)).where(col(ArchiveGame.game_id).in_(ids))))
 
 
@@ -176,7 +175,6 @@ def advance(session: Session, name: str, by: int) -> int:
 
 
 def set_counter(session: Session, name: str, value: int) -> None:
-    """Set an existing counter to a value."""
     session.execute(update(Counter).where(col(Counter.name) == name).values(value=value))
 
 

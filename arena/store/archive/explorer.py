@@ -81,8 +81,6 @@ class _Games:
 
 
 class Explorer(Repository):
-    """The opening explorer of a database."""
-
     def explore(
         self, key: int, query: ExplorerQuery, tags: Collection[int], *, family: str, rated_in: str, side: Side
     ) -> Explored:
@@ -140,7 +138,6 @@ def _games(session: Session, family: str, chosen: ExplorerQuery, serials: Number
 
 
 def _bots(session: Session, name: str) -> list[int]:
-    """Return the name ids of a bot and its versions."""
     query = select(col(ArchiveName.id), col(ArchiveName.name)).where(
         col(ArchiveName.kind) == "player", col(ArchiveName.folded).startswith(name, autoescape=True)
     )

@@ -153,6 +153,5 @@ def _rows(entries: PositionEntries, part: ArchivePart) -> Iterator[dict[str, obj
 
 
 def clear(session: Session) -> None:
-    """Delete all positions."""
     session.execute(delete(ArchivePosition))
     session.execute(delete(ArchivePart))

@@ -35,14 +35,12 @@ class Utc(TypeDecorator[datetime]):
         return value.astimezone(UTC) if value else None
 
     def process_result_value(self, value: datetime | None, dialect: Any) -> datetime | None:
-        """Restore the zone."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 def moment(*, nullable: bool = False, index: bool = False) -> Any:
-    """Declare a time."""
     return Field(default=None if nullable else ..., sa_type=Utc, nullable=nullable, index=index)
 
 

@@ -43,7 +43,6 @@ class Chain:
 
     @property
     def table(self) -> str:
-        """The table with the present revision."""
         return f"{_VERSIONS}_{self.name}" if self.name else _VERSIONS
 
     def owns(self, table: str) -> bool:
@@ -193,7 +192,6 @@ def _require_known(present: str | None, connection: Connection) -> None:
 
 
 def config(connection: Connection, chain: Chain = CORE) -> Config:
-    """Return the Alembic configuration for this connection and chain."""
     from alembic.config import Config
 
     settings = Config()

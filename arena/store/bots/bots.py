@@ -116,7 +116,6 @@ class Bots(Repository):
         return cut(bots, limit, lambda bot: (bot.name,))
 
     def describe(self, bot_id: int, description: str) -> None:
-        """Set the description of a bot."""
         with self._sessions.writing() as session:
             session.execute(
                 update(BotIdentity).where(col(BotIdentity.id) == bot_id).values(description=description[:1000])

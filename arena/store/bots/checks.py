@@ -22,8 +22,6 @@ MAX_REPEATED = 200
 
 
 class VersionChecks(Repository):
-    """Pending checks and their verdicts."""
-
     def claim(self) -> Version | None:
         """Claim the oldest uploaded version for checking; return None if there is none."""
         with self._sessions.writing() as session:

@@ -33,8 +33,6 @@ _VERSION = (
 
 
 class Versions(Repository):
-    """Versions of all bots."""
-
     def add(
         self,
         bot_id: int,

@@ -105,8 +105,6 @@ def game_item(row: Game) -> GameItem:
 
 
 class Games(Repository):
-    """Games in any state."""
-
     def get(self, game_id: str) -> GameItem:
         """Return one game. Raises NotFoundError."""
         with self._sessions.reading() as session:

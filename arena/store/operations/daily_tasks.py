@@ -72,5 +72,4 @@ class DailyTasks(Repository):
 
 
 def _name(task: str) -> str:
-    """Return the name of a task's counter."""
     return f"task {task}"[:32]

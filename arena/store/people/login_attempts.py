@@ -49,8 +49,6 @@ class BackoffPolicy:
 
 
 class LoginAttempts(Repository):
-    """Counters of attempts by key."""
-
     def take(self, keys: Mapping[str, BackoffPolicy], at: datetime | None = None) -> float:
         """Count an attempt for each of these keys and return 0, or count nothing and return the seconds to wait.
 
@@ -119,6 +117,5 @@ class TrustedDevices(Repository):
                 session.merge(TrustedDevice(user_id=user_id, digest=digest, seen=at or now()))
 
     def forget(self, user_id: int) -> None:
-        """Delete all trusted devices of a user."""
         with self._sessions.writing() as session:
             session.execute(delete(TrustedDevice).where(col(TrustedDevice.user_id) == user_id))

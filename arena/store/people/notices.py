@@ -51,7 +51,6 @@ class Notices(Repository):
             return session.scalar(query)
 
     def mark_read(self, user_id: int, at: datetime | None = None) -> None:
-        """Mark all present notices as read."""
         with self._sessions.writing() as session:
             session.add(Audit(logged_at=at or now(), action="account.read", subject=_subject(user_id), user_id=user_id))
 

@@ -32,8 +32,6 @@ _MAX_SAME_EMAIL = 10
 
 
 class Users(Repository):
-    """Users with their tokens and sessions."""
-
     # -- users -------------------------------------------------------------------------------------------------------
 
     def add(self, name: str, role: str = "author", password_hash: str | None = None, *, email: str = "") -> UserItem:

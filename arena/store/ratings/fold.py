@@ -170,7 +170,6 @@ def line_of(row: VersionRating | Row[Any]) -> FoldedRating:
 
 
 def row_of(pool: str, version_id: int, line: FoldedRating) -> dict[str, Any]:
-    """Return the columns of a rating."""
     rating = line.rating
     return {
         "pool": pool,
@@ -190,7 +189,6 @@ def row_of(pool: str, version_id: int, line: FoldedRating) -> dict[str, Any]:
 
 
 def change_row(game: FoldedGame, change: FoldedChange) -> dict[str, Any]:
-    """Return the columns of a rating change."""
     before, after = change.before.rating, change.after.rating
     return {
         "game_id": game.game_id,

@@ -198,7 +198,6 @@ class RatingHistory(Repository):
         ]
 
     def settings(self, tournament_ids: set[int]) -> dict[int, Mapping[str, object]]:
-        """Return the settings documents of these tournaments."""
         found: dict[int, Mapping[str, object]] = {}
         with self._sessions.reading() as session:
             for part in batched(sorted(tournament_ids)):

@@ -86,7 +86,6 @@ class People(Repository):
             return version
 
     def has_played(self, user: str) -> bool:
-        """Return whether a user has started a game."""
         with self._sessions.reading() as session:
             return session.scalar(select(col(BotIdentity.id)).where(col(BotIdentity.name) == f"@{user}")) is not None
 
@@ -258,7 +257,6 @@ class People(Repository):
         return list(newest.values())
 
     def families_of(self, bot: str) -> set[str]:
-        """Return the families in which people may play a bot."""
         query = _playable(select(col(VersionFamily.family))).where(col(BotIdentity.name) == bot)
         with self._sessions.reading() as session:
             return set(session.scalars(query))

@@ -15,8 +15,6 @@ from arena.store.base.tables.tournaments import Schedule, Tournament
 
 
 class Schedules(Repository):
-    """Schedules of recurring tournaments."""
-
     def add(self, schedule: Schedule) -> ScheduleItem:
         """Store a new schedule. Raises TakenError if the name is taken."""
         try:

@@ -135,7 +135,6 @@ class Tournaments(Repository):
             return session.scalar(query) or 0
 
     def counts(self) -> dict[str, int]:
-        """Count the tournaments in each state."""
         query = select(col(Tournament.state), func.count()).group_by(col(Tournament.state))
         with self._sessions.reading() as session:
             return dict(fetch(session, query))
@@ -269,7 +268,6 @@ class Tournaments(Repository):
             return tournament_item(tournament)
 
     def keep_findings(self, tournament_id: int, findings: Mapping[str, object]) -> None:
-        """Store the statistical findings of a tournament."""
         with self._sessions.writing() as session:
             chosen = update(Tournament).where(col(Tournament.id) == tournament_id)
             session.execute(chosen.values(findings=dict(findings)))

@@ -84,7 +84,6 @@ class RemoteBot:
 
     @property
     def families(self) -> Collection[str]:
-        """The families that the bot has announced."""
         return self._session.families
 
     @property

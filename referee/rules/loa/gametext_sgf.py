@@ -108,15 +108,12 @@ def read_games(text: str, ruleset: Ruleset) -> list[GameText]:
 
 @dataclass
 class _Reading:
-    """The reading of one game."""
-
     text: str
     root: _Node
     settled: Ruleset
     draft: Draft = field(default_factory=Draft)
 
     def fail(self, problem: str, hint: str = _HINT) -> ParseError:
-        """Return an error at the root."""
         return ParseError(problem, text=self.text, index=self.root.at, hint=hint)
 
     def game(self) -> GameText:
@@ -221,7 +218,6 @@ def _line(first: _Node) -> list[_Node]:
 
 
 def _written(value: str) -> str:
-    """Return the value of a property in brackets."""
     return "[" + escaped(value).replace("\\", "\\\\").replace("]", "\\]") + "]"
 
 
@@ -253,7 +249,6 @@ class _Writer:
         return "".join([*written, *reversed(tails)])
 
     def branch(self, variation: Variation, start: State | None) -> str:
-        """Return the nodes of a variation."""
         said = variation.comments.get(variation.ply - 1, "")
         nodes = self.nodes(variation, variation.ply - 1, start)
         # A node without a move keeps the variations of the first move apart from those of the variation.

@@ -29,7 +29,6 @@ def refuse(code: int, state: State, config: Config) -> str:
 
 
 def _line(square: int, up: int, right: int, size: int) -> list[int]:
-    """Return the squares of the line through a square."""
     rank, file = divmod(square, 16)
     places = ((rank + n * up, file + n * right) for n in range(-size, size + 1))
     return [row * 16 + column for row, column in places if 0 <= row < size and 0 <= column < size]

@@ -175,7 +175,6 @@ def _check_numbers(part: GamePart) -> None:
 
 
 def _spelled(word: str) -> str:
-    """Return the word of a ply."""
     return plain(word).lower()
 
 

@@ -107,7 +107,6 @@ def read_position(text: str, config: Config) -> State:
 
 
 def write_position(state: State, config: Config) -> str:
-    """Return the canonical position string."""
     pieces = pieces_of(state)
     rows = []
     for row in range(6, -1, -1):
@@ -191,7 +190,6 @@ def write_setup(state: State) -> str:
 
 
 def _holds(state: State, cell: str) -> int:
-    """Return the number of cubes on a cell."""
     bit = 1 << CELL_NUMBERS[cell]
     top = any(int(state[place]) & bit for place in range(BOTTOMS))
     return top + any(int(state[BOTTOMS + role]) & bit for role in range(4))
@@ -265,7 +263,6 @@ def read_move(text: str, state: State, config: Config) -> int:
 
 
 def write_move(code: int) -> str:
-    """Return the canonical text of a code."""
     if code >= SWAP:
         low, high = swap_cells(code)
         return "()" if low == high else f"({low}{high})"

@@ -68,7 +68,6 @@ def movement(c: Config) -> int:
 
 @borrowing
 def bits(b: int) -> int:
-    """Return the number of set bits."""
     return popcount(np.uint64(b))  # type: ignore[no-any-return]
 
 

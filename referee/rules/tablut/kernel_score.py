@@ -130,7 +130,6 @@ def lead_on_line(l: int, attackers: int, defenders: int, king: int, m: int) -> i
 
 @borrowing
 def defenders_score(s: State, c: Config) -> int:
-    """Return the score from the defenders' point of view."""
     m = movement(c)
     code = board_result(s, c, m)
     if code != 0:

@@ -138,7 +138,6 @@ def _write_rank(attackers: int, defenders: int, king: int) -> str:
 
 
 def write_position(state: State, config: Config) -> str:
-    """Return the canonical position string."""
     return f"{write_board(state)} {SIDE_LETTERS[int(state[SIDE])]} {int(state[QUIET])} {int(state[PLY])}"
 
 

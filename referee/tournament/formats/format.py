@@ -138,7 +138,6 @@ class Format(ABC, Generic[S]):
     """Its table `[entries]` in the example; empty: three named bots."""
 
     def seeding(self, document: Document) -> SeedingRule:
-        """Return how the entries of a document are seeded."""
         return "entry"
 
     def seeding_words(self, settings: Mapping[str, Any]) -> str:
@@ -178,11 +177,9 @@ class Format(ABC, Generic[S]):
 
     @property
     def table(self) -> str:
-        """The key of its table in the document."""
         return self.name.replace("-", "_")
 
     def of(self, document: Document) -> S:
-        """Return the format's own table of a document."""
         settings: S = getattr(document, self.table)
         return settings
 
@@ -254,7 +251,6 @@ class SeededFormat(Format[SeededS]):
     """A format whose table says how entries are seeded, and who must not meet."""
 
     def seeding(self, document: Document) -> SeedingRule:
-        """Return how the entries of a document are seeded."""
         return self.of(document).seeding
 
     def without(self, document: Document, names: Collection[str]) -> Document:

@@ -297,7 +297,6 @@ class Knockout(SeededFormat[KnockoutSettings]):
     def overview(
         self, document: Document, seeds: Sequence[Seed], played: Sequence[TournamentGame], names: Mapping[int, str]
     ) -> TournamentOverview:
-        """Return the bracket."""
         bracket, met = self._bracket(document, seeds, played), matches(played)
 
         def encounter(tie: Tie) -> BracketMatch:

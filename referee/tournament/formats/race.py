@@ -131,7 +131,6 @@ class RaceFormat(EvidenceFormat[RaceSettings]):
         return step(settings.race, settings.games, seeds, played, ahead)
 
     def max_games(self, document: Document) -> int:
-        """Return the largest number of games."""
         return self.of(document).games
 
     def count_games(self, document: Document, players: int) -> tuple[int, int]:

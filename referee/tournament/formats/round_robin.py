@@ -129,7 +129,6 @@ class RoundRobin(Format[NoSettings]):
         return self.count_left(document.games, seeds, max((game.pair for game in played), default=0))
 
     def length(self, document: Document, players: int) -> Length:
-        """Return the games of each pairing."""
         if document.games % 2:
             raise SettingsError("must be even to extend the tournament: games are added in pairs", "games")
         return Length(document.games, "games of each pairing", 2, "", "games")

@@ -126,7 +126,6 @@ class SequentialTest(EvidenceFormat[SprtSettings]):
         return step(settings.sprt, settings.games, seeds, played, ahead)
 
     def max_games(self, document: Document) -> int:
-        """Return the largest number of games."""
         return self.of(document).games
 
     def count_games(self, document: Document, players: int) -> tuple[int, int]:

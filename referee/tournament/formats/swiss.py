@@ -231,7 +231,6 @@ class Swiss(SeededFormat[SwissSettings]):
         return (document.games + 1) // 2 * self.rounds(document, players)
 
     def length(self, document: Document, players: int) -> Length:
-        """Return the number of rounds."""
         return Length(self.rounds(document, players), "rounds", 1, "", "rounds")
 
     def plan_size(

@@ -46,7 +46,6 @@ class AtlasArguments(ListOutput):
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands."""
     add = Actions(parser).add
     add(
         "run",

@@ -164,7 +164,6 @@ class TrialGames:
         self._document, self.played, self._parameters, self._book = document, played, parameters, book
 
     def of(self, trial: Trial) -> list[PlannedGame]:
-        """Plan the two games of a trial."""
         from referee.game.openings import opening_of
         from referee.tournament.ledger import planned_games
         from referee.tournament.match import PlannedMatch

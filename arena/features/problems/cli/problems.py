@@ -83,7 +83,6 @@ class MonthArguments(ProblemArguments):
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands."""
     add = Actions(parser).add
     add(
         "find",

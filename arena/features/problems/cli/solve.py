@@ -130,7 +130,6 @@ def _print(printer: Printer, problem: WinProblem, solution: Solution, start: Pos
 
 
 def _lines(problem: WinProblem, solution: Solution, start: Position) -> list[str]:
-    """Format the solution as lines of text."""
     name = game_view.side_name(start.ruleset, problem.side)
     if solution.result == "unknown":
         tried = f"no win in {solution.refuted}" if solution.refuted else "nothing proved"

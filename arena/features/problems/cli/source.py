@@ -43,7 +43,6 @@ class ProblemSource(Protocol):
 
 @contextlib.contextmanager
 def open_problems(arguments: SourceArguments) -> Iterator[ProblemSource]:
-    """Open the problems of the arena that the arguments choose."""
     with open_source(arguments) as source:
         if isinstance(source, FolderSource):
             yield FolderProblems(source.arena)
@@ -53,8 +52,6 @@ def open_problems(arguments: SourceArguments) -> Iterator[ProblemSource]:
 
 
 class FolderProblems:
-    """Problems in the database of a data folder."""
-
     def __init__(self, arena: Arena) -> None:
         self._arena = arena
 
@@ -103,7 +100,6 @@ class FolderProblems:
         return found
 
     def solution(self, number: int) -> dict[str, Any]:
-        """Return all solutions of a problem."""
         from arena.features.problems import service
         from referee.validation import plain
 
@@ -148,7 +144,6 @@ class ServerProblems:
         return self._send("POST", f"/problems/{number}/attempts", {"moves": " ".join(moves)})
 
     def solution(self, number: int) -> dict[str, Any]:
-        """Return all solutions of a problem."""
         return self._send("POST", f"/problems/{number}/solution")
 
     def choose_of_month(self, number: int, month: str | None) -> dict[str, Any]:

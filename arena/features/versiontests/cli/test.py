@@ -23,7 +23,6 @@ class BeginArguments(VersionTestRequest, ServerArguments, Output):
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the subcommands."""
     actions = Actions(parser)
     actions.add(
         "begin",

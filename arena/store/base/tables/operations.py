@@ -28,8 +28,6 @@ class Lease(SQLModel, table=True):
 
 
 class Audit(SQLModel, table=True):
-    """An entry of the audit log."""
-
     __tablename__ = "audit"
     id: int = number()
     logged_at: datetime = created(index=True)
