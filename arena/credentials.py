@@ -79,13 +79,8 @@ def check_password(password: str, name: str = "") -> None:
     plain = password.lower()
     if name and name.lower() in plain and not plain.replace(name.lower(), "").strip(_DECORATION):
         raise CredentialError("this password is little more than the user's name; choose another one")
-    if len(set(plain)) < MIN_DIFFERENT or _strip_decoration(plain) in _common_passwords():
+    if len(set(plain)) < MIN_DIFFERENT or (plain.strip(_DECORATION) or plain) in _common_passwords():
         raise CredentialError("this password is easy to guess; choose another one")
-
-
-def _strip_decoration(plain: str) -> str:
-    """Strip the characters that people add around a word."""
-    return plain.strip(_DECORATION) or plain
 
 
 @cache

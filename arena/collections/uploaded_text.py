@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -20,7 +19,6 @@ from arena.collections.recorded import RECORD
 from arena.offload import Bounds, call_bounded
 from arena.store.archive.entry import NewArchivedGame, indexed
 from referee.rules import load
-from referee.rules.rules import GameFormat
 
 BOUNDS = Bounds(cpu_s=60, memory_bytes=2**30)
 """What the reading of one portion may use: a usual game takes some milliseconds."""
@@ -79,7 +77,7 @@ def _read(upload: UploadedText, after: int, portion_s: float) -> UploadedGames:
             portion.format = best_reading(head, ruleset, forms).format
     if not portion.format:
         return portion
-    form, begin = _form(portion.format, forms), time.process_time()
+    form, begin = next(form for form in forms if form.name == portion.format), time.process_time()
     parts, whole = pieces(upload.text, form, ruleset, after), Collection(portion.format)
     while batch := list(islice(parts, _BATCH)):
         read = read_parts(batch, form, ruleset)
@@ -91,10 +89,6 @@ def _read(upload: UploadedText, after: int, portion_s: float) -> UploadedGames:
     with suppress(ValueError):  # the portion has no game
         portion.problems = told_once(whole, upload.text).problems
     return portion
-
-
-def _form(name: str, forms: Sequence[GameFormat]) -> GameFormat:
-    return next(form for form in forms if form.name == name)
 
 
 def uploaded(found: Collection, source: str) -> UploadedGames:

@@ -75,16 +75,13 @@ class Maintenance:
         )
         return maintenance
 
-    def _is_due(self, task: Task, at: datetime) -> bool:
-        return at.toordinal() >= task.next_look and at.hour >= task.hour and time.monotonic() >= task.not_before
-
     def run_due(self, at: datetime, must_stop: MustStop) -> None:
         log = logger("maintenance")
         day = at.toordinal()
         for task in self.tasks:
             if must_stop():
                 return
-            if not self._is_due(task, at):
+            if not (at.toordinal() >= task.next_look and at.hour >= task.hour and time.monotonic() >= task.not_before):
                 continue
             try:
                 if task.of_process or self.store.daily_tasks.last_done(task.name) < day:

@@ -85,6 +85,11 @@ class Usage:
     versions: int
     size_bytes: int
 
+    def require_bot(self, max_bots: int) -> None:
+        """Raise QuotaError unless the user may have another bot."""
+        if self.bots >= max_bots:
+            raise QuotaError(f"you have the maximum of {max_bots} bots; retire one")
+
     def require_room(self, size_bytes: int, max_versions: int | None, max_bytes: int | None) -> None:
         """Raise QuotaError unless another version of `size_bytes` fits the limits; a limit of None means unlimited."""
         if max_versions is not None and self.versions >= max_versions:

@@ -11,12 +11,12 @@ from arena.clock import now
 from arena.documents.account import Identity
 from arena.documents.bot import PresenceItem, VersionItem
 from arena.documents.tournament import MAX_CHALLENGE_GAMES, TournamentItem
-from arena.errors import ConflictError, ForbiddenError, NotFoundError, QuotaError
+from arena.errors import ConflictError, ForbiddenError, QuotaError
 from arena.services.arena import Arena
 from arena.store.base.tables.bots import Version
 from arena.store.bots.bots import OWNER
 from arena.submission.check import storable
-from arena.submission.receive import NotYoursError
+from arena.submission.receive import find_own
 from protocol.capabilities import Capabilities
 from protocol.negotiation import Ineligible
 from referee.bot.file import BotFile
@@ -64,20 +64,10 @@ def admit(
         raise ChallengeError("missing family; name the families that the bot plays with --family")
     variants = {family: _variants(family, announced) for family in wanted}
     capabilities = dict.fromkeys(wanted, storable(announced.as_json())) if announced else {}
-    usage = store.bots.usage(by.user_id)
-    try:
-        bot = store.bots.find(name)
-    except NotFoundError:
-        if usage.bots >= settings.quota_bots:
-            raise QuotaError(f"you have the maximum of {settings.quota_bots} bots; retire one") from None
-        usage.require_room(0, settings.quota_versions, None)  # before the bot exists: it could have no version
-        bot = store.bots.add(name, by.user_id)
-        arena.note("bot.connect", f"bot:{name}", by)
-    if bot.owner_id != by.user_id:
-        raise NotYoursError(f"the bot {name!r} belongs to another user", hint="choose another name")
-    if bot.is_retired:
-        raise ConflictError(f"the bot {name!r} is retired; choose another name", "retired")
-    lines = [line for line in store.versions.of_bot(bot.id) if line.state != "retired"]
+    bot, usage = find_own(store, name, by), store.bots.usage(by.user_id)
+    if bot is None:
+        usage.require_bot(settings.quota_bots)
+    lines = [line for line in store.versions.of_bot(bot.id) if line.state != "retired"] if bot else []
     if any(not line.place for line in lines):
         raise ConflictError(f"the bot {name!r} was uploaded and runs in the arena; choose another name", "uploaded")
     for line in lines:
@@ -85,10 +75,13 @@ def admit(
             if announced:
                 store.versions.announce(line.id, variants, capabilities)
             return store.versions.lines([line.id])[line.id]
-    # Before the others are retired, whose places become free.
+    # Before a new bot exists, which could have no version, and before the others are retired, whose places become free.
     replace(usage, versions=usage.versions - len(lines)).require_room(0, settings.quota_versions, None)
     for line in lines:
         store.versions.retire(line.id)
+    if bot is None:
+        bot = store.bots.add(name, by.user_id)
+        arena.note("bot.connect", f"bot:{name}", by)
     version = store.versions.add(
         bot.id,
         BotFile((COMMAND,), families=tuple(wanted)),

@@ -91,7 +91,7 @@ def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:
         try:
             at = at.play(text)
         except ParseError as error:
-            problem, hint = _unreadable(text[:40], error.problem), error.hint
+            problem, hint = f"cannot read {text[:40]}: {error.problem}", error.hint
         except IllegalMoveError:
             why = refusal(at, ruleset.rules.notation.read_move(text, at.state, ruleset.config))
             problem = f"{text[:40]} is illegal"
@@ -113,10 +113,6 @@ def set_up(ruleset: Ruleset, pieces: str, side: Side) -> Study:
     except PositionSetupError as error:
         raise BadValueError(str(error), field="pieces") from None
     return read(ruleset, text, ())
-
-
-def _unreadable(text: str, problem: str) -> str:
-    return f"cannot read {text}: {problem}"
 
 
 def _near(at: Position) -> str:
@@ -284,7 +280,7 @@ def _followed(branch: _Branch, at: Position, ply: int) -> Variation:
         for other in others:
             variations.append(_alternative(other, at, ply))
         at = at.play(branch.move)
-        moves.append(_text(at))
+        moves.append(at.ruleset.rules.notation.write_move(at.move or 0))
         mark, said = _remark(branch.note)
         if mark:
             marks[ply] = mark
@@ -297,8 +293,3 @@ def _alternative(branch: _Branch, at: Position, ply: int) -> Variation:
     """Return an alternative to the move at `ply`, with the moves after it."""
     line = _Branch(children={branch.move: branch})
     return _followed(line, at, ply - 1)
-
-
-def _text(position: Position) -> str:
-    """Return the move that led to a position, in canonical notation."""
-    return position.ruleset.rules.notation.write_move(position.move or 0)

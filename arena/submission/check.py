@@ -137,7 +137,7 @@ def examine(
         spec,
         [rulesets[0] for rulesets in kinds.values()],
         sandbox,
-        on_step=lambda step: on_step(f"{rules.family}: {step.name}: {_verdict(step.passed)}"),
+        on_step=lambda step: on_step(f"{rules.family}: {step.name}: {'ok' if step.passed else 'no'}"),
         move_ms=move_ms,
     )
     if not report.is_fit:
@@ -181,10 +181,6 @@ def _short(report: CheckReport) -> dict[str, Any]:
 def _plain(text: str) -> str:
     """Return the text without characters that some databases cannot store."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
-
-
-def _verdict(is_passed: bool) -> str:
-    return "ok" if is_passed else "no"
 
 
 def storable(data: Mapping[str, Any]) -> dict[str, Any]:

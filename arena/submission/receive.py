@@ -18,7 +18,6 @@ from arena.errors import (
     ConflictError,
     ForbiddenError,
     NotFoundError,
-    QuotaError,
     StorageError,
     StoreUnavailableError,
     storage_problem,
@@ -121,10 +120,13 @@ def receive(
             if not wanted:
                 raise SubmissionError(f"missing families: name them, or add families to {FILE}")
             title = name or as_name(uploaded.name)
-            bot = _find(store, title, user)
+            bot, usage = find_own(store, title, user), store.bots.usage(user.user_id)
             if bot:
                 _check_new(store, bot, digest)
-            _check_room(store, user, size, quota, is_new=bot is None)
+            else:
+                usage.require_bot(quota.bots)
+            # Before anything is stored; `versions.add` checks again, in its transaction.
+            usage.require_room(size, quota.versions, quota.size_bytes)
             bot = bot or store.bots.add(title, user.user_id, uploaded.description)
             bundles.put(file, digest)
             return store.versions.add(
@@ -169,7 +171,7 @@ def _size(file: BinaryIO, limit: int) -> int:
     return size
 
 
-def _find(store: Store, name: str, user: Identity) -> BotItem | None:
+def find_own(store: Store, name: str, user: Identity) -> BotItem | None:
     """Return the user's bot of this name; None for a new name. Raises SubmissionError, NotYoursError, ConflictError."""
     if not name:
         raise SubmissionError(f"missing bot name: give one, or add name to {FILE}")
@@ -191,21 +193,4 @@ def _check_new(store: Store, bot: BotItem, digest: str) -> None:
             raise ConflictError(f"duplicate bundle: {line.name} ({line.state}) has the same content", line.state)
 
 
-def _check_room(store: Store, user: Identity, size: int, quota: Quota, *, is_new: bool) -> None:
-    """Raise QuotaError if a new version, of a new bot if `is_new`, would exceed the quota.
-
-    `versions.add` checks again, in its transaction.
-    """
-    usage = store.bots.usage(user.user_id)
-    if is_new and usage.bots >= quota.bots:
-        raise QuotaError(f"quota exceeded: you have {quota.bots} bots; retire one")
-    if usage.versions >= quota.versions:
-        raise QuotaError(f"quota exceeded: you have {usage.versions} of {quota.versions} versions; retire some")
-    if usage.size_bytes + size > quota.size_bytes:
-        raise QuotaError(
-            f"quota exceeded: your bundles have {usage.size_bytes:,} bytes, {size:,} more exceed {quota.size_bytes:,}; "
-            "retire some versions"
-        )
-
-
-__all__ = ["NotYoursError", "Quota", "SubmissionError", "TooLargeError", "receive"]
+__all__ = ["NotYoursError", "Quota", "SubmissionError", "TooLargeError", "find_own", "receive"]

@@ -189,7 +189,8 @@ def resolve(store: Store, document: Document) -> ResolvedEntries:
     chosen: dict[int, str] = {}
     problems: list[str] = []
     for name in document.entries.bots:
-        line = _find(lines, name)
+        # `lines` have newer versions of a bot first: its name alone is that of the newest one.
+        line = next((line for line in lines if name in (line.name, line.bot)), None)
         if line is None:
             problems.append(_why_not(store, document, name))
         elif line.id in chosen:
@@ -253,11 +254,6 @@ def _seeded(store: Store, document: Document, entries: list[tuple[int, str]]) ->
     ratings, unknown = store.ratings.strengths(document.rating_pool, ids), TrueSkillRating()
     strengths = [ratings.get(version_id, unknown).conservative for version_id, _ in entries]
     return [entries[place] for place in order_of_seats(document, strengths)]
-
-
-def _find(lines: list[VersionItem], name: str) -> VersionItem | None:
-    """Find a version by name: `zeta v3`, or `zeta` for its newest one. `lines` have newer versions of a bot first."""
-    return next((line for line in lines if name in (line.name, line.bot)), None)
 
 
 def _query(store: Store, document: Document, lines: list[VersionItem]) -> Iterator[VersionItem]:

@@ -82,7 +82,8 @@ def mine(ruleset: Ruleset, start: str | None, moves: Sequence[str], limits: Mini
             break
         before = known[position.side]
         known[position.side] = 0
-        if _wins_at_once(position):
+        # A win in one move is too easy for a problem.
+        if int(position.ruleset.rules.kernel.evaluate(position.state, position.ruleset.config)) >= WIN_IN_ONE:
             continue
         # Parse the position from its text, which drops the moves before it: a problem has none.
         state = ruleset.read(str(position))
@@ -101,11 +102,6 @@ def mine(ruleset: Ruleset, start: str | None, moves: Sequence[str], limits: Mini
 def grade(position: Position, solution: Solution, ply: int = 0) -> MinedProblem:
     """Grade a position in which the side to move wins, reached after `ply` moves of a game."""
     return MinedProblem(ply, position, solution, not _captures(position, solution.keys[0]), _tries(position, solution))
-
-
-def _wins_at_once(position: Position) -> bool:
-    """Return whether the static score shows a win in one move, which is too easy for a problem."""
-    return int(position.ruleset.rules.kernel.evaluate(position.state, position.ruleset.config)) >= WIN_IN_ONE
 
 
 def _pieces(position: Position) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -91,7 +90,7 @@ class Proofs:
         self.problem = problem
         self.config = problem.ruleset.config
         self.kernel = rules.kernel
-        self._proof: Any = _loaded(rules.family)
+        self._proof: Any = loaded("referee.solver", "proof_search", rules.family)
         self._ps = self._proof.new_proof_state(table_bytes)
         work, proof = self._ps.work, self._proof
         self._ps.states[0] = problem.state
@@ -160,7 +159,3 @@ class Proofs:
             self.kernel.play(states[ply], self.config, move, states[ply + 1])
             self._proof.enter_key(self._ps, ply + 1, max(used, 0))
         return used
-
-
-def _loaded(family: str) -> ModuleType:
-    return loaded("referee.solver", "proof_search", family)

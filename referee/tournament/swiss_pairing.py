@@ -98,7 +98,7 @@ def _match(
     spread = round(2 * (ranked[0].points - ranked[-1].points)) + 1
     rest = 2 * score * size * spread * spread
     repeat = 2 * rest * spread
-    met = [_matches_by_rival(line) for line in ranked]
+    met = [Counter(rival for rival, _ in line.rivals) for line in ranked]
     graph = Graph()
     graph.add_nodes_from(range(size))
     for upper, lower in edges:
@@ -132,10 +132,6 @@ def _match(
         if right != _BYE:
             partner[right] = left
     return partner
-
-
-def _matches_by_rival(line: SeatScore) -> dict[int, int]:
-    return Counter(rival for rival, _ in line.rivals)
 
 
 def _colours(left: SeatScore, right: SeatScore, round: int, board: int) -> tuple[int, int]:

@@ -117,7 +117,8 @@ def _submit(arguments: SubmitArguments) -> int:
         if not name:
             where = ", or write one into its bot.toml" if arguments.path.is_dir() else ""
             raise CommandError(f"{arguments.path}: missing name of the bot; add --name NAME{where}")
-        digest = _digest(file)
+        digest = hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+        file.seek(0)
         document = client.ask(
             "POST",
             f"/bots/{name}/versions",
@@ -141,14 +142,6 @@ def _submit(arguments: SubmitArguments) -> int:
     if version.is_moving:
         output.note(f"it is being checked; `arena bot show {name} --version {version.number}` shows the progress")
     return Exit.FAILED if version.state == "failed" else Exit.DONE
-
-
-def _digest(file: BinaryIO) -> str:
-    total = hashlib.sha256()
-    while chunk := file.read(1 << 20):
-        total.update(chunk)
-    file.seek(0)
-    return total.hexdigest()
 
 
 def bundle_of(path: Path) -> BinaryIO:

@@ -129,7 +129,7 @@ class People(Repository):
             # The tournament's row is locked: two games that begin in the same moment get different numbers.
             last = session.scalar(select(func.max(col(Game.sequence))).where(col(Game.tournament_id) == tournament_id))
             number = (last or 0) + 1
-            game = PlannedGame.of(_numbered(spec, number))
+            game = PlannedGame.of(replace(spec, sequence=number, pair=number, round=1))
             planned = row_of_game(tournament, game, versions, {}) | {"is_rated": is_rated}
             number_meetings(session, [planned])
             session.execute(insert(Game), [planned])
@@ -299,7 +299,3 @@ def _open(query: Select[Any], who: Mapping[str, Any]) -> Select[Any]:
     for name, value in who.items():
         query = query.where(col(getattr(StoredHumanGame, name)) == value)
     return query.order_by(col(StoredHumanGame.created_at), col(Game.id))
-
-
-def _numbered(spec: GameSpec, number: int) -> GameSpec:
-    return replace(spec, sequence=number, pair=number, round=1)

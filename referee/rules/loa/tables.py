@@ -123,9 +123,5 @@ def _squares8() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
 SQUARES8, FILE8 = _squares8()
 
 
-def _holes() -> npt.NDArray[np.int64]:
-    """Return, for each mask of eight bits, the number of zeros between its lowest and its highest one."""
-    return np.array([f"{mask:b}".strip("0").count("0") for mask in range(256)], dtype=np.int64)
-
-
-HOLES = _holes()
+HOLES = np.array([f"{mask:b}".strip("0").count("0") for mask in range(256)], dtype=np.int64)
+"""[mask of eight bits]: the number of zeros between its lowest and its highest one."""

@@ -65,10 +65,6 @@ def _ray(cell: int, direction: int, length: int) -> int:
     return 0 if found is None else 1 << found
 
 
-def _near() -> npt.NDArray[np.int64]:
-    return np.array([sum(_ray(cell, d, 1) for d in range(6)) for cell in range(CELL_COUNT)], dtype=np.int64)
-
-
 def _jumps() -> npt.NDArray[np.int64]:
     """Return the reachable cells two steps away, by [cell, set of directions in which the neighbour is empty]."""
     jumps = np.zeros((CELL_COUNT, 64), dtype=np.int64)
@@ -78,7 +74,7 @@ def _jumps() -> npt.NDArray[np.int64]:
     return jumps
 
 
-NEAR = _near()
+NEAR = np.array([sum(_ray(cell, d, 1) for d in range(6)) for cell in range(CELL_COUNT)], dtype=np.int64)
 """The neighbours of each cell as a set."""
 
 JUMPS = _jumps()

@@ -120,7 +120,7 @@ class Bracket:
         self.due: list[PlannedMatch] = []
         apart = [(seed.number, rival) for seed in seeds for rival in seed.forbidden]
         order = bracket(len(seeds), apart)
-        previous = [_arrived(seat) for seat in order]
+        previous = [Tie(0, 0, None, None, seat, is_decided=True) for seat in order]
         self.rounds: list[list[Tie]] = []
         while len(previous) > 1:
             number = len(self.rounds) + 1
@@ -179,10 +179,6 @@ class Bracket:
         first, second = (one, two) if pairs % 2 == 0 else (two, one)
         each = self._games // 2 + self._tiebreak_pairs
         self.due.append(PlannedMatch(match.round, first, second, (match.round - 1) * each + pairs, 2 * fresh))
-
-
-def _arrived(seat: int | None) -> Tie:
-    return Tie(0, 0, None, None, seat, is_decided=True)
 
 
 def step(

@@ -173,14 +173,14 @@ def test_limits(store: Store, send: Send, tmp_path: Path) -> None:
     assert left(tmp_path) == []
     quota = Quota(bots=1, versions=2, size_bytes=2 * len(SCRIPT) + 5)
     send(SCRIPT, quota=quota)
-    with pytest.raises(QuotaError, match="you have 1 bots"):
+    with pytest.raises(QuotaError, match="maximum of 1 bots"):
         send(SCRIPT, name="other", quota=quota)
     with pytest.raises(QuotaError, match="exceed"):
         send(SCRIPT + b"#" * 10, quota=quota)
     send(SCRIPT + b"#2", quota=quota)
-    with pytest.raises(QuotaError, match="of 2 versions"):
+    with pytest.raises(QuotaError, match="you have 2 versions"):
         send(SCRIPT + b"#3", quota=quota)
-    with pytest.raises(QuotaError, match="of 2 versions"):
+    with pytest.raises(QuotaError, match="you have 2 versions"):
         send(SCRIPT, name="other", quota=replace(quota, bots=2))
     assert [bot.name for bot in store.bots.page().items] == ["zeta"]
     assert len(left(tmp_path)) == 2
