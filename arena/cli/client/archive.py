@@ -214,12 +214,11 @@ _COLLECTIONS: tuple[Column[ArchiveSource], ...] = (
 )
 
 
-def _list(arguments: CollectionsArguments) -> int:
+def _list(arguments: CollectionsArguments) -> None:
     with open_source(arguments) as source:
         lines = source.collections()
     rows = [read_document(ArchiveSource, line) for line in lines]
     Printer(arguments).result({"sources": lines}, lambda: output.table(_COLLECTIONS, rows), "sources")
-    return Exit.DONE
 
 
 def _query(arguments: SearchArguments | ArchivedGameArguments | ExportArguments, **more: Any) -> ArchiveQuery:
@@ -232,7 +231,7 @@ def _query(arguments: SearchArguments | ArchivedGameArguments | ExportArguments,
     return query
 
 
-def _search(arguments: SearchArguments) -> int:
+def _search(arguments: SearchArguments) -> None:
     order = "falling" if arguments.latest else "rising"
     query = _query(arguments, order=order, limit=arguments.limit)
     with open_source(arguments) as source:
@@ -247,7 +246,6 @@ def _search(arguments: SearchArguments) -> int:
         output.note(
             f"{len(result.lines)} of {counted(result.total, result.total_exact)} games; more with --limit and --offset"
         )
-    return Exit.DONE
 
 
 def _show_games(rows: list[ArchiveItem]) -> None:
@@ -256,7 +254,7 @@ def _show_games(rows: list[ArchiveItem]) -> None:
         output.text("", *ended)
 
 
-def _index(arguments: IndexArguments) -> int:
+def _index(arguments: IndexArguments) -> None:
     from arena.cli.source.source import open_folder
     from arena.collections import following
 
@@ -268,7 +266,6 @@ def _index(arguments: IndexArguments) -> int:
     Printer(arguments).result(
         {"indexed": count, "taken": taken}, lambda: output.text(f"{count} games indexed again, {taken} added")
     )
-    return Exit.DONE
 
 
 # show, export
@@ -277,7 +274,7 @@ def _index(arguments: IndexArguments) -> int:
 _NO_MATCH = "no game of the archive matches; `arena archive search` shows all"
 
 
-def _show(arguments: ArchivedGameArguments) -> int:
+def _show(arguments: ArchivedGameArguments) -> None:
     from referee.game.record import read_record
 
     query = _query(arguments)
@@ -290,10 +287,9 @@ def _show(arguments: ArchivedGameArguments) -> int:
         count = counted(result.total, result.total_exact)
         output.note(f"the first of {count} games; narrow the search, or choose one with --id")
     show_record(read_record(text), arguments.ply, Printer(arguments))
-    return Exit.DONE
 
 
-def _export(arguments: ExportArguments) -> int:
+def _export(arguments: ExportArguments) -> None:
     file, form = arguments.output_file, arguments.form
     if arguments.notation and form != "text":
         raise CommandError("--notation is for texts; remove it, or choose -o text")
@@ -306,7 +302,7 @@ def _export(arguments: ExportArguments) -> int:
     if form == "pdf" and file:
         file.write_bytes(arguments.booklet(parts))
         output.note(f"{_games(len(parts))} printed to {file}")
-        return Exit.DONE
+        return
     if form == "json":
         games = [json.loads(part) for part in parts]
         text = json.dumps({"games": games}, ensure_ascii=False, indent=1)
@@ -317,7 +313,6 @@ def _export(arguments: ExportArguments) -> int:
         output.note(f"{_games(len(parts))} written to {file}")
     else:
         output.text(text)
-    return Exit.DONE
 
 
 def _games(count: int) -> str:

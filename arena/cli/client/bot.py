@@ -229,7 +229,7 @@ def _last_words(version: SubmissionResponse) -> list[str]:
     return ["standard error:", *(f"      {line}" for line in version.log.splitlines()[-_LAST_LINES:])]
 
 
-def _show(arguments: BotArguments) -> int:
+def _show(arguments: BotArguments) -> None:
     client, printer = remote.client(arguments), Printer(arguments)
     if arguments.number is not None:
         document = client.get(f"/bots/{arguments.bot}/versions/{arguments.number}")
@@ -241,7 +241,7 @@ def _show(arguments: BotArguments) -> int:
             output.text(*_steps(version))
             if version.log:
                 output.text("", version.log.rstrip("\n"))
-        return Exit.DONE
+        return
     document = client.get(f"/bots/{arguments.bot}")
     printer.members(document, ("name", "owner", "description", "is_retired", "created_at"))
     if printer.is_for_people:
@@ -251,18 +251,16 @@ def _show(arguments: BotArguments) -> int:
         if bot.ratings:
             output.text("")
             output.table(POOL_RATINGS, bot.ratings)
-    return Exit.DONE
 
 
-def _retire(arguments: RetireArguments) -> int:
+def _retire(arguments: RetireArguments) -> None:
     client = remote.client(arguments)
     path = f"/bots/{arguments.bot}" + (f"/versions/{arguments.number}" if arguments.number else "")
     retired = client.ask("POST", f"{path}/retire").data
     Printer(arguments).result(retired, lambda: output.note(f"{retired['name']} is retired"))
-    return Exit.DONE
 
 
-def _quota(arguments: QuotaArguments) -> int:
+def _quota(arguments: QuotaArguments) -> None:
     from arena.cli.terminal.table import written  # loads rich
 
     client = remote.client(arguments)
@@ -281,7 +279,6 @@ def _quota(arguments: QuotaArguments) -> int:
         lambda: output.table(_QUOTA, rows),
     )
     output.note("retired bots and versions do not count")
-    return Exit.DONE
 
 
 def _print_match(match: dict[str, Any]) -> None:

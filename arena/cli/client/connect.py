@@ -71,7 +71,7 @@ class ConnectArguments(ServerArguments):
     open: bool = option("let others challenge the bot, not only you", default=False)
 
 
-def run(arguments: ConnectArguments) -> int:
+def run(arguments: ConnectArguments) -> None:
     """Connect the bot, and play until a signal stops the command."""
     from referee.bot.argument import read_bot
 
@@ -85,10 +85,10 @@ def run(arguments: ConnectArguments) -> int:
     query = {"bot": arguments.name, "family": arguments.family, "games": arguments.games}
     if arguments.open:
         query["open"] = "true"
-    return asyncio.run(_stay(spec, client, query, client.token))
+    asyncio.run(_stay(spec, client, query, client.token))
 
 
-async def _stay(spec: BotSpec, client: ApiClient, query: Mapping[str, Any], token: str) -> int:
+async def _stay(spec: BotSpec, client: ApiClient, query: Mapping[str, Any], token: str) -> None:
     import aiohttp
 
     from arena.cli.terminal.interrupt import heard
@@ -115,7 +115,6 @@ async def _stay(spec: BotSpec, client: ApiClient, query: Mapping[str, Any], toke
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(interrupts.stop.wait(), pause_s * random.uniform(0.5, 1.5))
             pause_s = min(2 * pause_s, PAUSES_S[1])
-    return Exit.DONE
 
 
 async def _refusal(client: ApiClient, query: Mapping[str, Any], status: int) -> str:

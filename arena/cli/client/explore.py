@@ -8,7 +8,6 @@ from typing import Any
 
 from arena.cli.source.source import SourceArguments, open_source
 from arena.cli.terminal import argument, output
-from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.fields import filters, positional
 from arena.cli.terminal.printer import ListOutput, Printer, read_document
 from arena.cli.terminal.rules_arguments import FAMILY
@@ -22,12 +21,11 @@ class ExploreArguments(SourceArguments, ListOutput):
     filters: Mapping[str, Any] = filters(ExplorerQuery)
 
 
-def run(arguments: ExploreArguments) -> int:
+def run(arguments: ExploreArguments) -> None:
     """Print the moves played in a position, the most played first."""
     with open_source(arguments) as source:
         explored = source.explore(arguments.family, ExplorerQuery(**arguments.filters))
     Printer(arguments).result(explored, lambda: _show_moves(explored), "moves")
-    return Exit.DONE
 
 
 def _show_moves(explored: Mapping[str, Any]) -> None:

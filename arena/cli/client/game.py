@@ -11,7 +11,6 @@ from arena.cli.client.route_command import RouteCommand, add_commands
 from arena.cli.source import remote
 from arena.cli.source.remote import ServerArguments
 from arena.cli.terminal import output
-from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.fields import NOT_FILTERS, Actions, option, positional
 from arena.cli.terminal.printer import Output, Printer, read_document
 from arena.documents.columns import LEADERBOARD
@@ -110,7 +109,7 @@ class LogsArguments(ServerArguments, Output):
     raw: bool = option("print control characters as they are (default: as escapes such as \\x1b)", default=False)
 
 
-def logs(arguments: LogsArguments) -> int:
+def logs(arguments: LogsArguments) -> None:
     """Print the tail of the log. A pager or a terminal behind a pipe obeys control characters, hence the escapes."""
     answer = remote.client(arguments).get(f"/games/{arguments.game}/logs/{arguments.side}")
 
@@ -123,7 +122,6 @@ def logs(arguments: LogsArguments) -> int:
             output.note(f"{answer['name']} wrote nothing to standard error")
 
     Printer(arguments).result(answer, show)
-    return Exit.DONE
 
 
 def _show_leaderboard(board: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from arena.cli.source import remote
 from arena.cli.source.remote import ServerArguments
 from arena.cli.terminal import argument, output
-from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.exit import CommandError
 from arena.cli.terminal.fields import option
 from arena.cli.terminal.printer import Output, Printer
 from arena.cli.terminal.text_input import ask_secret, token_end
@@ -32,7 +32,7 @@ class LoginArguments(ServerArguments, Output):
     )
 
 
-def login(arguments: LoginArguments) -> int:
+def login(arguments: LoginArguments) -> None:
     """Get a token, test it, and store it."""
     server = remote.server_of(arguments)
     bare = ApiClient(server)
@@ -59,7 +59,6 @@ def login(arguments: LoginArguments) -> int:
         lambda: output.text(f"logged in at {bare.server} as {account['name']} ({account['role']}): {scopes}"),
     )
     output.note(f"the token is stored in {keyring()}{ends}")
-    return Exit.DONE
 
 
 def _by_password(arguments: LoginArguments, bare: ApiClient) -> tuple[str, str]:
@@ -78,7 +77,7 @@ def _by_password(arguments: LoginArguments, bare: ApiClient) -> tuple[str, str]:
     return str(token["token"]), f"; it {token_end(token['expires'])}"
 
 
-def logout(arguments: ServerArguments) -> int:
+def logout(arguments: ServerArguments) -> None:
     """Revoke the token and delete it; it is deleted also if the server does not answer."""
     client = remote.client(arguments)
 
@@ -93,4 +92,3 @@ def logout(arguments: ServerArguments) -> int:
     finally:
         change_keys(delete)
     output.note(f"logged out of {client.server}; the token is revoked")
-    return Exit.DONE

@@ -15,7 +15,6 @@ from typing import Any
 
 from arena.cli.source import remote
 from arena.cli.terminal import argument, output
-from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.fields import PAGING, Actions, add_fields, read_filters
 from arena.cli.terminal.printer import Printer, add_output
 from arena.documents.table import Column
@@ -84,7 +83,7 @@ class RouteCommand:
         else:
             add_output(parser, *(["csv"] if self.columns or self.items else []))
 
-    def run(self, arguments: argparse.Namespace) -> int:
+    def run(self, arguments: argparse.Namespace) -> None:
         """Send the request, and print what comes back."""
         method, _, path = self.route.partition(" ")
         path = path.format(**{name: getattr(arguments, name) for name in self.parameters})
@@ -106,7 +105,6 @@ class RouteCommand:
             else:
                 document = client.whole(path, arguments.limit, **query)
             self._print(document, Printer(arguments))
-        return Exit.DONE
 
     def _print(self, document: dict[str, Any], printer: Printer) -> None:
         if self.members:

@@ -11,7 +11,6 @@ from arena.cli.client.tournament import change_document
 from arena.cli.source import remote
 from arena.cli.source.remote import ServerArguments
 from arena.cli.terminal import argument, output
-from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.fields import Actions, positional
 from arena.cli.terminal.printer import Output, Printer, read_document
 from arena.documents.schedule import PreviewedTournament, PreviewQuery, ScheduleItem
@@ -53,17 +52,16 @@ def add(parser: argparse.ArgumentParser) -> None:
     actions.add("delete", _delete, "delete a schedule; tournaments it has created stay", "arena schedule delete 2")
 
 
-def _change(arguments: ChangeScheduleArguments) -> int:
-    return change_document(arguments, "schedule", arguments.schedule, arguments.file)
+def _change(arguments: ChangeScheduleArguments) -> None:
+    change_document(arguments, "schedule", arguments.schedule, arguments.file)
 
 
-def _delete(arguments: ScheduleArguments) -> int:
+def _delete(arguments: ScheduleArguments) -> None:
     client, path = remote.client(arguments), f"/schedules/{arguments.schedule}"
     schedule = client.get(path)
     client.ask("DELETE", path)
     line = f"schedule {schedule['id']} ({schedule['name']}) is deleted; its tournaments stay"
     Printer(arguments).result(schedule, lambda: output.note(line))
-    return Exit.DONE
 
 
 def _show_preview(coming: dict[str, Any]) -> None:

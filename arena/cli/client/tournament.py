@@ -160,14 +160,14 @@ def _with_advice(error: ClientError) -> str:
     return f"{error}; {advice}" if advice else str(error)
 
 
-def _change(arguments: ChangeTournamentArguments) -> int:
+def _change(arguments: ChangeTournamentArguments) -> None:
     noun: Literal["schedule", "tournament"] = "schedule" if arguments.schedule else "tournament"
-    return change_document(arguments, noun, arguments.tournament, arguments.file)
+    change_document(arguments, noun, arguments.tournament, arguments.file)
 
 
 def change_document(
     arguments: TournamentArguments | ScheduleArguments, noun: Literal["schedule", "tournament"], number: int, file: str
-) -> int:
+) -> None:
     """Replace the document of a tournament or a schedule by that of a file."""
     document, client = _read(file), remote.client(arguments)
     try:
@@ -177,7 +177,6 @@ def change_document(
         problem = f"{noun} {number} is unchanged: {error}; {error.hint or 'see above'}"
         raise CommandError(problem, error.exit) from None
     Printer(arguments).result(changed, lambda: output.text(f"{noun} {changed['id']} is changed: {changed['name']}"))
-    return Exit.DONE
 
 
 def _read(file: str) -> dict[str, Any]:
@@ -207,7 +206,7 @@ def _check(arguments: CreateArguments, document: dict[str, Any]) -> int:
     return Exit.FAILED if faults else Exit.DONE
 
 
-def _show(arguments: StandingsArguments) -> int:
+def _show(arguments: StandingsArguments) -> None:
     client = remote.client(arguments)
     tournament = client.get(f"/tournaments/{arguments.tournament}")
     standings = client.get(f"/tournaments/{arguments.tournament}/standings")
@@ -223,7 +222,6 @@ def _show(arguments: StandingsArguments) -> int:
 
     more = {key: standings.get(key) for key in ("strengths", "findings")}
     Printer(arguments).result({**tournament, "standings": standings["items"], **more}, show, "standings")
-    return Exit.DONE
 
 
 def _follow(client: ApiClient, number: int, tell: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
@@ -234,12 +232,11 @@ def _follow(client: ApiClient, number: int, tell: Callable[[dict[str, Any]], Non
     return found
 
 
-def _extend(arguments: ExtendArguments) -> int:
+def _extend(arguments: ExtendArguments) -> None:
     path = f"/tournaments/{arguments.tournament}/extend"
     found = remote.client(arguments).ask("POST", path, body=arguments.amount).data
     line = f"tournament {found['id']} is {found['state']}: {plan_words(found['format'], found['plan'])}"
     Printer(arguments).result(found, lambda: output.text(line))
-    return Exit.DONE
 
 
 _COMMANDS = (

@@ -95,7 +95,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     actions.add("check", _check, "check a book, and report the line of its first error")
 
 
-def _make(arguments: MakeArguments) -> int:
+def _make(arguments: MakeArguments) -> None:
     from functools import partial
 
     from arena.analysis.engine import ANALYSIS_ENGINE, EngineError, score_of
@@ -105,9 +105,11 @@ def _make(arguments: MakeArguments) -> int:
 
     ruleset = arguments.settle()
     if arguments.fair is not None:
-        return _make_fair(arguments, ruleset, arguments.fair)
+        _make_fair(arguments, ruleset, arguments.fair)
+        return
     if arguments.from_games:
-        return _make_from_games(arguments, ruleset)
+        _make_from_games(arguments, ruleset)
+        return
     plies = arguments.plies if arguments.plies is not None else 0 if arguments.setups else 4
     if plies > MAX_PLIES:
         raise CommandError(f"--plies {plies} is too long for an opening; choose at most {MAX_PLIES}")
@@ -147,7 +149,6 @@ def _make(arguments: MakeArguments) -> int:
         raise CommandError(str(error)) from None
     heading += [f"option {name} = {value}" for name, value in ruleset.overrides.items()]
     _write(arguments, write_book(lines, ruleset, heading=heading), len(lines))
-    return Exit.DONE
 
 
 def _write(arguments: MakeArguments, text: str, count: int) -> None:
@@ -160,7 +161,7 @@ def _write(arguments: MakeArguments, text: str, count: int) -> None:
         output.text(text.rstrip("\n"))
 
 
-def _make_from_games(arguments: MakeArguments, ruleset: Ruleset) -> int:
+def _make_from_games(arguments: MakeArguments, ruleset: Ruleset) -> None:
     """Make a book of openings that were played in games, with their results."""
     from contextlib import closing
 
@@ -197,10 +198,9 @@ def _make_from_games(arguments: MakeArguments, ruleset: Ruleset) -> int:
         f"games: {chosen}; behind each line its games, results, and that share with its 95 % interval",
     ]
     _write(arguments, write_book(lines, ruleset, heading=heading), len(lines))
-    return Exit.DONE
 
 
-def _make_fair(arguments: MakeArguments, ruleset: Ruleset, share: float) -> int:
+def _make_fair(arguments: MakeArguments, ruleset: Ruleset, share: float) -> None:
     from arena.collections.book import BookLine, write_book
     from referee.game.starts import fair, fair_openings
 
@@ -223,7 +223,6 @@ def _make_fair(arguments: MakeArguments, ruleset: Ruleset, share: float) -> int:
         "advantage with its interval",
     ]
     _write(arguments, write_book(lines, ruleset, heading=heading), len(lines))
-    return Exit.DONE
 
 
 def _try(out: Path) -> None:
@@ -234,7 +233,7 @@ def _try(out: Path) -> None:
         out.unlink()
 
 
-def _check(arguments: CheckBookArguments) -> int:
+def _check(arguments: CheckBookArguments) -> None:
     from referee.game.openings import read_book
     from referee.rules.core import ParseError
 
@@ -250,4 +249,3 @@ def _check(arguments: CheckBookArguments) -> int:
     plural = "s" if len(book) > 1 else ""
     line = f"{arguments.file}: {len(book)} opening{plural} of {ruleset.rules.family}, all different"
     Printer(arguments).result({"openings": openings}, lambda: output.text(line), "openings")
-    return Exit.DONE

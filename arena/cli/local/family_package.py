@@ -77,7 +77,7 @@ def _conformance(arguments: ConformanceArguments) -> int:
     return Exit.FAILED if broken else Exit.DONE
 
 
-def _new(arguments: NewArguments) -> int:
+def _new(arguments: NewArguments) -> None:
     from referee import family_template
     from referee.families import homes, is_name
 
@@ -102,7 +102,6 @@ def _new(arguments: NewArguments) -> int:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(_named(file.read_text(encoding="utf-8"), name), encoding="utf-8")
     output.text(f"created {folder}: the family {name}, three pawns a side; next: read {folder / 'README.md'}")
-    return Exit.DONE
 
 
 def _named(text: str, name: str) -> str:

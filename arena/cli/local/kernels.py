@@ -26,7 +26,7 @@ class PerftArguments(PositionArguments, Output):
     divide: bool = option("show the leaves below each move", default=False)
 
 
-def perft(arguments: PerftArguments) -> int:
+def perft(arguments: PerftArguments) -> None:
     """Count the leaves and print the result. Repetition and limits are ignored; a finished position has no children."""
     import numpy as np
 
@@ -55,7 +55,6 @@ def perft(arguments: PerftArguments) -> int:
     Printer(arguments).result(
         {"nodes": nodes, "seconds": seconds, "nodes_per_second": speed, "divide": parts}, lambda: output.text(*lines)
     )
-    return Exit.DONE
 
 
 MAX_PLIES = 10_000
@@ -71,7 +70,7 @@ class PlayoutsArguments(PositionArguments, Output):
     max_plies: int = option("limit of a game", metavar="PLIES", type=argument.positive, default=MAX_PLIES)
 
 
-def playouts(arguments: PlayoutsArguments) -> int:
+def playouts(arguments: PlayoutsArguments) -> None:
     """Play the games and print the results. Repetition is ignored; at the limit of plies a game stays unfinished."""
     import numpy as np
 
@@ -118,7 +117,6 @@ def playouts(arguments: PlayoutsArguments) -> int:
         },
         lambda: output.text(*lines),
     )
-    return Exit.DONE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +130,7 @@ class WarmupArguments(Output):
     bots: bool = option("also compile the searches of the sample bots", default=False)
 
 
-def warmup(arguments: WarmupArguments) -> int:
+def warmup(arguments: WarmupArguments) -> None:
     """Compile the families, several at once; print a line for each one that is done."""
     from referee.machine.pool import SlotPool
     from referee.machine.warmup import warm_with_solver
@@ -159,7 +157,6 @@ def warmup(arguments: WarmupArguments) -> int:
         lambda: output.text(f"{ending}: {len(done)} families ready in {seconds:.1f} s"),
         "families",
     )
-    return Exit.DONE
 
 
 def _tell(warmed: Warmed) -> None:

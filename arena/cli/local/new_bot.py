@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from arena.cli.terminal import argument, output
-from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.exit import CommandError
 from arena.cli.terminal.fields import positional
 from arena.submission.template import LANGUAGES, mode_of, template_files
 from referee.rules import families, load
@@ -20,7 +20,7 @@ class NewBotArguments:
     folder: Path = positional("new or empty folder to write (default my-bot)", "DIR", default=Path("my-bot"))
 
 
-def run(arguments: NewBotArguments) -> int:
+def run(arguments: NewBotArguments) -> None:
     """Write the files of the bot and print what to do next; write nothing into a folder that is not empty."""
     family, folder = arguments.family, arguments.folder
     if folder.is_dir() and any(folder.iterdir()):
@@ -38,4 +38,3 @@ def run(arguments: NewBotArguments) -> int:
         "the counts for a move generator of your own:",
         f"  arena perft {family} --depth 3 --divide",
     )
-    return Exit.DONE

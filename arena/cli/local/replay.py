@@ -156,7 +156,7 @@ class AnalyseArguments(DatabaseArguments, ListOutput):
     record: bool = option("print the record with the marks, for arena replay", default=False)
 
 
-def analyse(arguments: AnalyseArguments) -> int:
+def analyse(arguments: AnalyseArguments) -> None:
     """Analyse the game and print the analysis; for a game in the database, store it there."""
     from referee.game.record import RecordError
 
@@ -166,7 +166,7 @@ def analyse(arguments: AnalyseArguments) -> int:
         except RecordError as error:
             raise CommandError(f"{arguments.game}: {error}; it should hold records of games of the arena") from None
         _show_analysis(_analysed(arguments, record, None), record, arguments)
-        return Exit.DONE
+        return
     with closing(open_store(arguments.read())) as store:
         from arena.analysis.storage import read_game, save, win_model_of
 
@@ -174,7 +174,6 @@ def analyse(arguments: AnalyseArguments) -> int:
         analysis = _analysed(arguments, record, win_model_of(store, record.family))
         save(store, analysis)
     _show_analysis(analysis, record, arguments)
-    return Exit.DONE
 
 
 def _analysed(arguments: AnalyseArguments, record: GameRecord, win_model: Any) -> GameAnalysis:

@@ -139,14 +139,13 @@ def _family_json(rules: Rules) -> dict[str, Any]:
     }
 
 
-def _list(arguments: FamiliesArguments) -> int:
+def _list(arguments: FamiliesArguments) -> None:
     from referee.rules import families, load
 
     chosen = [load(family) for family in arguments.families or families()]
     Printer(arguments).result(
         {"families": [_family_json(rules) for rules in chosen]}, lambda: _show_families(chosen), "families"
     )
-    return Exit.DONE
 
 
 def _show_families(families: Sequence[Rules]) -> None:
@@ -188,7 +187,7 @@ _OPTIONS: tuple[Column[Option], ...] = (
 # moves
 
 
-def _moves(arguments: MovesArguments) -> int:
+def _moves(arguments: MovesArguments) -> None:
     position = arguments.start()
     for move in arguments.moves.split():
         position = position.play(move)
@@ -210,7 +209,6 @@ def _moves(arguments: MovesArguments) -> int:
         },
         show,
     )
-    return Exit.DONE
 
 
 # vectors
@@ -289,7 +287,7 @@ def _read_any(text: str, ruleset: Ruleset) -> tuple[str, Sequence[GameText]]:
     return max(readings, key=lambda reading: sum(len(game.moves) for game in reading[1]))
 
 
-def _convert(arguments: ConvertArguments) -> int:
+def _convert(arguments: ConvertArguments) -> None:
     ruleset = arguments.settle()
     given = None if arguments.source == AUTO else _format(ruleset.rules, arguments.source)
     target = _format(ruleset.rules, arguments.target)
@@ -305,13 +303,12 @@ def _convert(arguments: ConvertArguments) -> int:
     many = "s" * (unread > 1)
     told = f"; {unread} variation{many} kept as comment{many}" if unread else ""
     output.note(f"{len(games)} game{'s' if len(games) > 1 else ''} converted{told}")
-    return Exit.DONE
 
 
 # setup
 
 
-def _setup(arguments: SetupArguments) -> int:
+def _setup(arguments: SetupArguments) -> None:
     from referee.rules import load
 
     rules = load(arguments.family)
@@ -337,4 +334,3 @@ def _setup(arguments: SetupArguments) -> int:
         },
         lambda: output.text(*lines),
     )
-    return Exit.DONE

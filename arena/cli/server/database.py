@@ -57,7 +57,7 @@ def add_db(parser: argparse.ArgumentParser) -> None:
     add("restore", _restore, "restore a backup of the SQLite database, while the arena is stopped")
 
 
-def _upgrade(arguments: DbArguments) -> int:
+def _upgrade(arguments: DbArguments) -> None:
     from arena.store.base import schema
 
     settings = arguments.read()
@@ -72,7 +72,6 @@ def _upgrade(arguments: DbArguments) -> int:
     )
     if before == "1001":  # 1.0 computed them by the factor graph, which gives other last digits
         output.note(f"Now run `arena ratings rebuild{options_of(settings)}`: the last digits of ratings change.")
-    return Exit.DONE
 
 
 def _check(arguments: DbArguments) -> int:
@@ -104,7 +103,7 @@ def _check(arguments: DbArguments) -> int:
     return Exit.FAILED if differences or damage else Exit.DONE
 
 
-def _dump(arguments: DumpArguments) -> int:
+def _dump(arguments: DumpArguments) -> None:
     from arena.store.operations.backup import dump
 
     file = arguments.file or Path(f"arena-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}.ndjson.zst")
@@ -115,10 +114,9 @@ def _dump(arguments: DumpArguments) -> int:
         raise CommandError(f"{error}; name another file") from None
     _show_dump(arguments, file, rows)
     output.note(_WITHOUT_BOTS)
-    return Exit.DONE
 
 
-def _load(arguments: LoadArguments) -> int:
+def _load(arguments: LoadArguments) -> None:
     """Fill an empty database from a dump. Nothing is created if the dump is incomplete."""
     from arena.store.operations.backup import load, load_new, require_dump
 
@@ -133,10 +131,9 @@ def _load(arguments: LoadArguments) -> int:
             rows = load(store.engine, arguments.file)
     _show_dump(arguments, arguments.file, rows)
     output.note("Bots are not in it: restore the store of bundles as well.")
-    return Exit.DONE
 
 
-def _backup(arguments: DbArguments) -> int:
+def _backup(arguments: DbArguments) -> None:
     from arena.clock import now
     from arena.store.operations.sqlite_backup import SqliteBackups
 
@@ -148,10 +145,9 @@ def _backup(arguments: DbArguments) -> int:
     size = path.stat().st_size
     Printer(arguments).result({"file": str(path), "bytes": size}, lambda: output.text(f"{path}: {size_in_words(size)}"))
     output.note(_WITHOUT_BOTS)
-    return Exit.DONE
 
 
-def _restore(arguments: RestoreArguments) -> int:
+def _restore(arguments: RestoreArguments) -> None:
     """Restore a backup. Newer results that can be read from the replaced database are recorded at the next start."""
     from arena.clock import now
     from arena.cluster.spool import Spool
@@ -180,7 +176,6 @@ def _restore(arguments: RestoreArguments) -> int:
         {"file": str(backup), "aside": aside and str(aside), "salvaged": count, "waiting": len(spool)},
         lambda: output.text(*lines),
     )
-    return Exit.DONE
 
 
 def _sqlite_file(settings: Settings) -> Path:

@@ -31,7 +31,7 @@ def _local_url(settings: Settings) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
 
 
-def run(arguments: InitArguments) -> int:
+def run(arguments: InitArguments) -> None:
     """Create what is missing. Password and token of the first administrator are printed once, and stored only as
     hashes.
     """
@@ -82,7 +82,6 @@ def run(arguments: InitArguments) -> int:
         },
         show,
     )
-    return Exit.DONE
 
 
 def _write_settings(file: Path) -> bool:

@@ -151,7 +151,7 @@ def add_analysis(parser: argparse.ArgumentParser) -> None:
     Actions(parser).add("fit", _fit, "fit the win model of a family to its analysed games", "arena analysis fit loa")
 
 
-def _fit(arguments: FitArguments) -> int:
+def _fit(arguments: FitArguments) -> None:
     """Fit and store the model. Exit code 1 if there are too few positions."""
     from arena.analysis.storage import fit_win_model, win_model_of
     from arena.analysis.win_model import TooFewPositionsError
@@ -166,7 +166,6 @@ def _fit(arguments: FitArguments) -> int:
     Printer(arguments).result(
         {"family": arguments.family, "win_model": version, **asdict(model)}, lambda: output.text(line)
     )
-    return Exit.DONE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +184,7 @@ def add_dump(parser: argparse.ArgumentParser) -> None:
     actions.add("list", _list, "list the dumps", "arena dump list --check")
 
 
-def _update(arguments: UpdateArguments) -> int:
+def _update(arguments: UpdateArguments) -> None:
     """Write new results into the files. Exit code 1 if a file cannot be written."""
     from arena.collections.dumps import Dumps
 
@@ -198,7 +197,6 @@ def _update(arguments: UpdateArguments) -> int:
     except OSError as error:
         raise CommandError(f"{dumps.folder}: {error.strerror or error}", Exit.FAILED) from None
     output.note(f"{dumps.folder}: {count} games added")
-    return Exit.DONE
 
 
 def _list(arguments: DumpsArguments) -> int:

@@ -166,7 +166,7 @@ class RefereeArguments(ServiceArguments):
     metrics: str | None = option("serve Prometheus metrics at this address (default: none)", metavar="[HOST:]PORT")
 
 
-def run(arguments: RefereeArguments) -> int:
+def run(arguments: RefereeArguments) -> None:
     """Run as the active referee or on standby until SIGTERM or Ctrl-C; a second signal aborts running games."""
     from arena.cli.source.database import open_store
     from arena.log import configure
@@ -180,7 +180,6 @@ def run(arguments: RefereeArguments) -> int:
     finally:
         store.close()
     output.note(f"the referee has ended; games and ratings are kept in {place_of(settings)}")
-    return Exit.DONE
 
 
 async def _run(settings: Settings, store: Store) -> None:

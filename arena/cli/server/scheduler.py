@@ -51,7 +51,7 @@ class SchedulerArguments(SettingsArguments):
     dashboard: str | None = option("also serve Dask's dashboard at this address", metavar="HOST:PORT")
 
 
-def run(arguments: SchedulerArguments) -> int:
+def run(arguments: SchedulerArguments) -> None:
     """Run the scheduler until SIGTERM or Ctrl-C; print its address on stdout.
 
     It may be killed and started again at any time; no result is lost.
@@ -65,7 +65,8 @@ def run(arguments: SchedulerArguments) -> int:
     except ModuleNotFoundError as error:
         raise missing(error) from None
     if arguments.init_tls:
-        return _init_tls(arguments.init_tls)
+        _init_tls(arguments.init_tls)
+        return
     port = PORT if arguments.port is None else arguments.port
     host = f"[{arguments.bind}]" if ":" in arguments.bind else arguments.bind
     address = f"{'tls' if arguments.tls else 'tcp'}://{host}:{port}"
@@ -74,10 +75,9 @@ def run(arguments: SchedulerArguments) -> int:
         asyncio.run(_serve(address, security, arguments.dashboard, arguments.worker_ttl))
     except ClusterError as error:
         raise CommandError(str(error), Exit.FAILED) from None
-    return Exit.DONE
 
 
-def _init_tls(folder: Path) -> int:
+def _init_tls(folder: Path) -> None:
     """Create the certificates of a cluster, and print what to do with them."""
     from arena.cluster.scheduler import USAGES, create
     from arena.cluster.wire_config import ClusterError
@@ -91,7 +91,6 @@ def _init_tls(folder: Path) -> int:
     output.text(f"  cluster_ca = {str(folder / 'ca.pem')!r}")
     output.text("  cluster_cert = 'ROLE.pem'\n  cluster_key = 'ROLE.key'")
     output.note("Then start `arena scheduler --tls`, and use tls://HOST:8786 for referee and workers.")
-    return Exit.DONE
 
 
 async def _serve(address: str, security: Security | None, dashboard: str | None, worker_ttl_s: float) -> None:

@@ -24,7 +24,7 @@ from arena.cli.server.referee import (
 )
 from arena.cli.source.database import open_store, options_of
 from arena.cli.terminal import argument, output
-from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.exit import CommandError
 from arena.cli.terminal.fields import option
 from arena.cli.terminal.interrupt import heard
 
@@ -54,7 +54,7 @@ class ServeArguments(ServiceArguments):
     no_referee: bool = option("serve pages and interface only; play and record nothing", default=False)
 
 
-def run(arguments: ServeArguments) -> int:
+def run(arguments: ServeArguments) -> None:
     """Open everything, serve until a signal comes, close everything."""
     from arena import log
     from arena.submission.bundle_store import BundleError
@@ -64,24 +64,24 @@ def run(arguments: ServeArguments) -> int:
     try_sandbox(settings)
     store = open_store(settings)
     try:
-        return asyncio.run(_serve(settings, store))
+        asyncio.run(_serve(settings, store))
     except BundleError as error:
         raise CommandError(str(error)) from None
     finally:
         store.close()
 
 
-async def _serve(settings: Settings, store: Store) -> int:
+async def _serve(settings: Settings, store: Store) -> None:
     from arena.events.bus import open_bus
     from arena.metrics import Metrics
 
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "blocking"))
     metrics = Metrics()
     async with open_bus(settings, metrics) as bus:
-        return await _with_bus(settings, store, bus, metrics)
+        await _with_bus(settings, store, bus, metrics)
 
 
-async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Metrics) -> int:
+async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Metrics) -> None:
     from arena.app import build, context_of
     from arena.http.server import Runner
 
@@ -121,7 +121,6 @@ async def _with_bus(settings: Settings, store: Store, bus: EventBus, metrics: Me
                 output.note(f"pages only; {player or 'nothing'} plays the games of {place_of(settings)}{advice}")
                 await _until(context.stopping, store)
     output.note(f"the server has ended; games and ratings are kept in {place_of(settings)}")
-    return Exit.DONE
 
 
 async def _read_ahead(app: web.Application, settled: asyncio.Event) -> None:

@@ -14,7 +14,7 @@ from arena.cli.source import remote
 from arena.cli.source.database import ArenaCommand, DatabaseArguments, R
 from arena.cli.source.remote import ServerArguments
 from arena.cli.terminal import argument, output
-from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.exit import CommandError
 from arena.cli.terminal.fields import Actions, option, positional
 from arena.cli.terminal.printer import ListOutput, Output, Printer, output_form
 from arena.cli.terminal.text_input import ask_secret, token_end
@@ -128,7 +128,7 @@ def _piped_password() -> str:
     return "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.readline().rstrip("\r\n")
 
 
-def _add(arena: Arena, arguments: AddUserArguments) -> int:
+def _add(arena: Arena, arguments: AddUserArguments) -> None:
     from arena import services
     from arena.credentials import new_password
 
@@ -146,10 +146,9 @@ def _add(arena: Arena, arguments: AddUserArguments) -> int:
             output.note("The password was read from standard input.")
 
     Printer(arguments).result({"name": user.name, "role": user.role, "password": shown}, show)
-    return Exit.DONE
 
 
-def _token(arena: Arena, arguments: TokenArguments) -> int:
+def _token(arena: Arena, arguments: TokenArguments) -> None:
     from arena import services
     from arena.credentials import scopes_of
 
@@ -167,10 +166,9 @@ def _token(arena: Arena, arguments: TokenArguments) -> int:
     Printer(arguments).result(
         {"name": user.name, "token": token.token, "scopes": token.scopes, "expires": expires}, show
     )
-    return Exit.DONE
 
 
-def _change(arena: Arena, arguments: ChangeUserArguments) -> int:
+def _change(arena: Arena, arguments: ChangeUserArguments) -> None:
     from arena import services
     from arena.credentials import new_password
 
@@ -196,33 +194,31 @@ def _change(arena: Arena, arguments: ChangeUserArguments) -> int:
         {"name": user.name, "role": user.role, "active": user.is_active, "password": shown},
         lambda: output.text(*lines),
     )
-    return Exit.DONE
 
 
-def _invite(arena: Arena, arguments: InviteArguments) -> int:
+def _invite(arena: Arena, arguments: InviteArguments) -> None:
     from arena import services
 
     made = services.registration.invite(arena, arguments.role, arguments.uses, arguments.days, None)
-    return _show_link(made, arguments)
+    _show_link(made, arguments)
 
 
-def _reset(arena: Arena, arguments: NameArguments) -> int:
+def _reset(arena: Arena, arguments: NameArguments) -> None:
     from arena import services
 
-    return _show_link(services.registration.make_reset_link(arena, arguments.name, None), arguments)
+    _show_link(services.registration.make_reset_link(arena, arguments.name, None), arguments)
 
 
-def _show_link(made: AccountLinkResponse, arguments: Output) -> int:
+def _show_link(made: AccountLinkResponse, arguments: Output) -> None:
     def show() -> None:
         output.text(made.link)
         note = f"It works until {made.expires:%Y-%m-%d %H:%M} UTC, and is not shown again."
         output.note(note if "://" in made.link else f"Put the address of your server before it. {note}")
 
     Printer(arguments).result({"link": made.link, "expires": made.expires.isoformat()}, show)
-    return Exit.DONE
 
 
-def _tokens(arena: Arena, arguments: TokensArguments) -> int:
+def _tokens(arena: Arena, arguments: TokensArguments) -> None:
     from arena import services
 
     user = services.user.find(arena, arguments.name)
@@ -238,10 +234,9 @@ def _tokens(arena: Arena, arguments: TokensArguments) -> int:
         lambda: output.table(TOKENS, rows),
         "tokens",
     )
-    return Exit.DONE
 
 
-def _revoke(arena: Arena, arguments: RevokeArguments) -> int:
+def _revoke(arena: Arena, arguments: RevokeArguments) -> None:
     from arena import services
 
     user = services.user.find(arena, arguments.name)
@@ -251,10 +246,9 @@ def _revoke(arena: Arena, arguments: RevokeArguments) -> int:
         {"name": user.name, "revoked": "all" if arguments.all else arguments.token},
         lambda: output.text(f"revoked {which} of {user.name}"),
     )
-    return Exit.DONE
 
 
-def _change_own(arguments: PasswordArguments) -> int:
+def _change_own(arguments: PasswordArguments) -> None:
     present, new = ask_secret("present password: "), ask_secret("new password: ")
     if sys.stdin.isatty() and ask_secret("new password again: ") != new:
         raise CommandError("the two new passwords differ")
@@ -264,7 +258,6 @@ def _change_own(arguments: PasswordArguments) -> int:
         {"changed": True, "tokens_revoked": arguments.revoke_tokens},
         lambda: output.text("password changed; all browsers are logged out"),
     )
-    return Exit.DONE
 
 
 _COLUMNS: tuple[Column[UserItem], ...] = (
@@ -275,7 +268,7 @@ _COLUMNS: tuple[Column[UserItem], ...] = (
 )
 
 
-def _list(arena: Arena, arguments: UsersArguments) -> int:
+def _list(arena: Arena, arguments: UsersArguments) -> None:
     from arena import services
     from arena.documents.query import MAX_LIMIT, PageQuery, joined
 
@@ -285,4 +278,3 @@ def _list(arena: Arena, arguments: UsersArguments) -> int:
         for user in users
     ]
     Printer(arguments).result({"users": rows}, lambda: output.table(_COLUMNS, users), "users")
-    return Exit.DONE

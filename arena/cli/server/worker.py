@@ -39,7 +39,7 @@ class WorkerArguments(SettingsArguments):
     wait: float = option("time to wait for the scheduler at the start", metavar="SECONDS", default=WAIT_TIMEOUT_S)
 
 
-def run(arguments: WorkerArguments) -> int:
+def run(arguments: WorkerArguments) -> None:
     """Play games for the scheduler; connect again whenever it restarts.
 
     The first SIGTERM or Ctrl-C lets running games finish; the second aborts them.
@@ -65,7 +65,6 @@ def run(arguments: WorkerArguments) -> int:
         asyncio.run(_work(own, address, security, arguments))
     finally:
         own.jobs.close()
-    return Exit.DONE
 
 
 def _probe(settings: Settings) -> str:

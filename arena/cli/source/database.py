@@ -64,7 +64,7 @@ R = TypeVar("R", bound=DatabaseArguments)
 
 @dataclass(frozen=True)
 class ArenaCommand(Generic[R]):
-    act: Callable[[Arena, R], int]
+    act: Callable[[Arena, R], int | None]
     record: type[R]
 
     def listing(self, error: NotFoundError, arguments: argparse.Namespace) -> str:
@@ -74,7 +74,7 @@ class ArenaCommand(Generic[R]):
     def declare(self, parser: argparse.ArgumentParser) -> None:
         add_fields(parser, self.record)
 
-    def run(self, arguments: argparse.Namespace) -> int:
+    def run(self, arguments: argparse.Namespace) -> int | None:
         """Open the arena and run the command. An error about an unknown name says what lists them all."""
         from arena.errors import NotFoundError
         from arena.services.arena import Arena

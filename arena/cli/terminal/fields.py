@@ -5,7 +5,7 @@
         depth: int = option("count leaves at this depth", metavar="PLIES", default=MISSING)
         divide: bool = option("show the leaves below each move", default=False)
 
-    def perft(arguments: PerftArguments) -> int: ...
+    def perft(arguments: PerftArguments) -> None: ...
 
 A command is a function of such a record: its first parameter says which arguments the command has.
 """
@@ -169,7 +169,7 @@ def _fields(record: type, without: Collection[str]) -> list[QueryField]:
 
 
 @cache
-def record_of(act: Callable[..., int]) -> type | None:
+def record_of(act: Callable[..., int | None]) -> type | None:
     """Return the record of a command's function, the type of its first parameter; None if that is a Namespace."""
     record = next(iter(get_type_hints(act).values()))
     return None if record is argparse.Namespace else record
@@ -184,7 +184,7 @@ class Actions:
     def add(
         self,
         name: str,
-        act: Callable[..., int] | DeclaredCommand,
+        act: Callable[..., int | None] | DeclaredCommand,
         meaning: str,
         *lines: str,
         description: str | None = None,
@@ -207,11 +207,11 @@ class DeclaredCommand(Protocol):
     def declare(self, parser: argparse.ArgumentParser) -> None:
         """Add the arguments."""
 
-    def run(self, arguments: argparse.Namespace) -> int:
-        """Do the work, and return an exit code."""
+    def run(self, arguments: argparse.Namespace) -> int | None:
+        """Do the work, and return an exit code; None for 0."""
 
 
-def declare(parser: argparse.ArgumentParser, act: Callable[..., int] | DeclaredCommand) -> None:
+def declare(parser: argparse.ArgumentParser, act: Callable[..., int | None] | DeclaredCommand) -> None:
     """Let a parser take what a command takes, and run that command."""
     if not callable(act):
         act.declare(parser)
@@ -222,6 +222,6 @@ def declare(parser: argparse.ArgumentParser, act: Callable[..., int] | DeclaredC
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the function of the chosen command with its record."""
+    """Run the function of the chosen command with its record, and return its exit code: 0 if it returns none."""
     record = record_of(arguments.act)
-    return int(arguments.act(record(**read_fields(arguments, record)) if record else arguments))
+    return int(arguments.act(record(**read_fields(arguments, record)) if record else arguments) or 0)

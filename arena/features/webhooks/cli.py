@@ -65,7 +65,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add("remove", of(_remove, NumberArguments), "remove a webhook")
 
 
-def _add(arena: Arena, arguments: AddArguments) -> int:
+def _add(arena: Arena, arguments: AddArguments) -> None:
     from arena.features.webhooks import service
 
     hook, secret = service.add(
@@ -80,23 +80,20 @@ def _add(arena: Arena, arguments: AddArguments) -> int:
         )
 
     Printer(arguments).result({"id": hook.id, "url": hook.url, "news": hook.news, "secret": secret}, show)
-    return Exit.DONE
 
 
-def _list(arena: Arena, arguments: ListArguments) -> int:
+def _list(arena: Arena, arguments: ListArguments) -> None:
     from arena.features.webhooks import service
 
     items = map(plain, service.listed(arena))
     Printer(arguments).rows(items, HOOKS, WebhookItem, empty="There is no webhook yet.")
-    return Exit.DONE
 
 
-def _log(arena: Arena, arguments: LogArguments) -> int:
+def _log(arena: Arena, arguments: LogArguments) -> None:
     from arena.features.webhooks import service
 
     items = map(plain, service.deliveries(arena, arguments.id))
     Printer(arguments).rows(items, DELIVERIES, DeliveryItem, empty="Nothing has been sent yet.")
-    return Exit.DONE
 
 
 def _test(arena: Arena, arguments: NumberArguments) -> int:
@@ -115,9 +112,8 @@ def _test(arena: Arena, arguments: NumberArguments) -> int:
     return Exit.FAILED if problem else Exit.DONE
 
 
-def _remove(arena: Arena, arguments: NumberArguments) -> int:
+def _remove(arena: Arena, arguments: NumberArguments) -> None:
     from arena.features.webhooks import service
 
     service.remove(arena, arguments.id, None)
     Printer(arguments).result({"id": arguments.id}, lambda: output.text(f"webhook {arguments.id} is removed"))
-    return Exit.DONE

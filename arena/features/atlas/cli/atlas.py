@@ -65,7 +65,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add("show", _show, "print the published atlas of a family", "arena atlas show tablut")
 
 
-def _run(arguments: RunArguments) -> int:
+def _run(arguments: RunArguments) -> None:
     from arena.features.atlas.plan import read_plan
     from arena.features.atlas.run import programs, run
 
@@ -79,7 +79,6 @@ def _run(arguments: RunArguments) -> int:
         with programs(slots) as executor:
             run(plan, arguments.out, executor, lambda: slots, _show_progress)
     output.note(f"all games are in {arguments.out}; evaluate them with `arena atlas report {arguments.out}`")
-    return Exit.DONE
 
 
 def _show_progress(progress: AtlasProgress) -> None:
@@ -88,7 +87,7 @@ def _show_progress(progress: AtlasProgress) -> None:
     output.progress(f"{progress.games:,} games, {progress.done} of {progress.total} batches{left}", is_last=is_last)
 
 
-def _report(arguments: ReportArguments) -> int:
+def _report(arguments: ReportArguments) -> None:
     from arena.features.atlas.report import describe, report, to_csv
 
     evaluated = report(arguments.folder)
@@ -102,10 +101,9 @@ def _report(arguments: ReportArguments) -> int:
             _table(evaluated.pooled, arguments.limit)
 
     Printer(arguments).result(evaluated.as_json(), show, "starts")
-    return Exit.DONE
 
 
-def _show(arguments: AtlasArguments) -> int:
+def _show(arguments: AtlasArguments) -> None:
     from dataclasses import asdict
 
     from referee.game.starts import published
@@ -119,7 +117,6 @@ def _show(arguments: AtlasArguments) -> int:
     Printer(arguments).result(
         {"starts": [asdict(start) for start in starts]}, lambda: _table(starts, arguments.limit), "starts"
     )
-    return Exit.DONE
 
 
 def _table(starts: Sequence[StartFigures], limit: int) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.cli.terminal import argument, output
-from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.exit import CommandError
 from arena.cli.terminal.fields import option, positional
 from arena.cli.terminal.printer import Output, Printer, output_form
 from arena.cli.terminal.rules_arguments import family_option
@@ -54,7 +54,7 @@ def _read_schemas(arguments: TrainArguments) -> list[dict[str, Any]]:
     return schemas
 
 
-def run(arguments: TrainArguments) -> int:
+def run(arguments: TrainArguments) -> None:
     """Fit the weights, write them, and print their quality."""
     import numpy as np
 
@@ -111,4 +111,3 @@ def run(arguments: TrainArguments) -> int:
         output.table(_MEASURES, measures.items())
 
     Printer(arguments).result(written, show)
-    return Exit.DONE

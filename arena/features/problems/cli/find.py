@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from arena.cli.source.source import SourceArguments, open_source
 from arena.cli.terminal import argument, output, text_input
-from arena.cli.terminal.exit import CommandError, Exit
+from arena.cli.terminal.exit import CommandError
 from arena.cli.terminal.fields import option
 from arena.cli.terminal.interrupt import interruptible
 from arena.cli.terminal.printer import ListOutput, Printer
@@ -55,7 +55,7 @@ class FindArguments(RulesArguments, SourceArguments, ListOutput):
     limit: int | None = option("stop after COUNT problems", metavar="COUNT", type=argument.positive)
 
 
-def find(arguments: FindArguments) -> int:
+def find(arguments: FindArguments) -> None:
     """Search the games of a file or of the archive, and print the problems."""
     from referee.solver.mining import MiningLimits
 
@@ -77,7 +77,6 @@ def find(arguments: FindArguments) -> int:
     Printer(arguments).result(
         {"problems": documents, "games": count}, lambda: output.table(_COLUMNS, problems), "problems"
     )
-    return Exit.DONE
 
 
 @dataclass(frozen=True, slots=True)

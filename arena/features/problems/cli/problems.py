@@ -178,19 +178,17 @@ _COLUMNS: tuple[Column[WinProblemItem], ...] = (
 )
 
 
-def _list(arguments: ProblemsArguments) -> int:
+def _list(arguments: ProblemsArguments) -> None:
     with open_problems(arguments) as source:
         items = source.problems(WinProblemQuery(**arguments.filters))
     empty = "no problem matches; find some with `arena problems find FAMILY --arena`"
     Printer(arguments).rows(items, _COLUMNS, WinProblemItem, empty=empty)
-    return Exit.DONE
 
 
-def _show(arguments: ProblemArguments) -> int:
+def _show(arguments: ProblemArguments) -> None:
     with open_problems(arguments) as source:
         found = source.problem(arguments.number)
     Printer(arguments).result(found, lambda: output.text(*_question(found)))
-    return Exit.DONE
 
 
 def _position(found: Mapping[str, Any]) -> Position:
@@ -259,16 +257,14 @@ def _answer(answer: Mapping[str, Any]) -> str:
     return f"right; the defence plays {answer['moves'][-1]}, moves left: {answer['left']}"
 
 
-def _month(arguments: MonthArguments) -> int:
+def _month(arguments: MonthArguments) -> None:
     with open_problems(arguments) as source:
         found = source.choose_of_month(arguments.number, arguments.month)
     Printer(arguments).result(found, lambda: output.text(f"problem {found['id']} is that of {found['month']}"))
-    return Exit.DONE
 
 
-def _remove(arguments: ProblemArguments) -> int:
+def _remove(arguments: ProblemArguments) -> None:
     with open_problems(arguments) as source:
         source.remove_problem(arguments.number)
     found = {"id": arguments.number, "state": "removed"}
     Printer(arguments).result(found, lambda: output.text(f"problem {arguments.number} removed"))
-    return Exit.DONE

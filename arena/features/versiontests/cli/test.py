@@ -10,7 +10,6 @@ from arena.cli.client.route_command import RouteCommand, add_commands
 from arena.cli.source import remote
 from arena.cli.source.remote import ServerArguments
 from arena.cli.terminal import output, text_input
-from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.fields import Actions
 from arena.cli.terminal.printer import Output, Printer, read_document
 from arena.documents.query import query_fields
@@ -34,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_commands(actions, _COMMANDS)
 
 
-def _begin(arguments: BeginArguments) -> int:
+def _begin(arguments: BeginArguments) -> None:
     body: dict[str, Any] = {
         field.name: value
         for field in query_fields(VersionTestRequest)
@@ -45,7 +44,6 @@ def _begin(arguments: BeginArguments) -> int:
     test = remote.client(arguments).ask("POST", "/tests", body=body).data
     Printer(arguments).result(test, lambda: _show(test))
     output.note(f"`arena tournament watch {test['id']}` follows it, `arena test stop {test['id']}` ends it")
-    return Exit.DONE
 
 
 def _show(test: dict[str, Any]) -> None:
