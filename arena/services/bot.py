@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from arena.documents.account import Identity
 from arena.documents.bot import (
@@ -139,16 +140,22 @@ def results(arena: Arena, name: str, number: str = "", family: str = "") -> BotR
 
 
 def levels(arena: Arena, ratings: Sequence[PoolRating]) -> dict[str, int]:
-    """Return by pool the highest level of the champion that is rated no higher than a version; 0 below all levels.
+    """Return by pool the highest level of the champion that, like all below it, is rated no higher than a version; 0
+    below all levels.
 
     Left out are provisional ratings, those of a level itself, and pools in which fewer than two levels have a rank.
     """
     known = arena.store.ratings.of_levels()
     return {
-        line.pool: max((level for level, mu in known[line.pool].items() if mu <= line.mu), default=0)
+        line.pool: _level(known[line.pool], line.conservative)
         for line in ratings
         if not line.is_provisional and len(known.get(line.pool, ())) > 1 and line.name.partition(" ")[0] not in LEVELS
     }
+
+
+def _level(known: Mapping[int, float], rating: float) -> int:
+    """Return the highest level up to which all are rated no higher; 0 below all."""
+    return max(takewhile(lambda level: known[level] <= rating, sorted(known)), default=0)
 
 
 def version(arena: Arena, name: str, number: int, by: Identity | None) -> SubmissionResponse:

@@ -136,9 +136,9 @@ class Ratings(Repository):
         return {bot_id: line for line, bot_id in lines}
 
     def of_levels(self) -> dict[str, dict[int, float]]:
-        """Return the mu of the levels of the champion, by pool and level; provisional ratings are omitted."""
+        """Return the ratings of the levels of the champion, by pool and level, without provisional ones."""
         query = (
-            select(col(VersionRating.pool), col(BotIdentity.name), col(VersionRating.mu))
+            select(col(VersionRating.pool), col(BotIdentity.name), col(VersionRating.conservative))
             .join(Version, col(Version.bot_id) == col(BotIdentity.id))
             .join(VersionRating, col(VersionRating.version_id) == col(Version.id))
             .join(User, col(User.id) == col(BotIdentity.owner_id))
@@ -152,8 +152,8 @@ class Ratings(Repository):
         )
         levels: dict[str, dict[int, float]] = {}
         with self._sessions.reading() as session:
-            for pool, name, mu in fetch(session, query):
-                levels.setdefault(pool, {})[LEVELS[name]] = mu
+            for pool, name, rating in fetch(session, query):
+                levels.setdefault(pool, {})[LEVELS[name]] = rating
         return levels
 
     def _where(self, condition: Any) -> list[PoolRating]:

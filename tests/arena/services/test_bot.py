@@ -71,6 +71,15 @@ def test_a_bot_is_at_the_highest_level_rated_no_higher(arena: Arena, ada: Identi
     assert bot.levels(arena, arena.store.ratings.of_versions([levels["level-1"].id or 0])) == {}
 
 
+def test_a_level_rated_above_a_higher_one_counts(arena: Arena, ada: Identity) -> None:
+    del ada
+    samples = dict.fromkeys(("level-1", "level-2", "level-3"), "bots.samples.champion")
+    levels = arena.store.samples.ensure(samples, {"loa": ("standard",)})
+    zeta = arena.store.versions.find("zeta", 2)
+    rate(arena, {levels["level-1"].id: 20.0, levels["level-2"].id: 30.0, levels["level-3"].id: 25.0, zeta.id: 27.0})
+    assert bot.levels(arena, arena.store.ratings.of_versions([zeta.id or 0])) == {"loa": 1}
+
+
 def test_no_level_is_told_where_fewer_than_two_are_rated(arena: Arena, ada: Identity) -> None:
     del ada
     levels = arena.store.samples.ensure({"level-1": "bots.samples.champion"}, {"loa": ("standard",)})
