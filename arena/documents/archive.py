@@ -53,6 +53,11 @@ class ArchiveItem:
         return self.source == HERE
 
     @property
+    def collection(self) -> str | None:
+        """The collection of an imported game; None for a game played here."""
+        return None if self.is_played_here else self.source
+
+    @property
     def label(self) -> str:
         """The game's number in its collection; empty if it has none."""
         return "" if self.number == str(self.serial) else self.number

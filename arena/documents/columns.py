@@ -101,7 +101,7 @@ POOL_RATINGS: tuple[Column[PoolRating], ...] = (
 )
 
 _STANDINGS: tuple[Column[StandingItem], ...] = (
-    Column("rank", "#", lambda line: line.rank, is_descending_first=False),
+    Column("rank", "#", lambda line: line.place or line.rank, is_descending_first=False, order=lambda line: line.rank),
     text_column("name", "Bot", lambda line: line.name, "version", is_heading=True),
     Column("points", "Points", lambda line: line.points, "points"),
     Column("games", "Games", lambda line: line.games),
@@ -212,7 +212,7 @@ ARCHIVE: tuple[Column[ArchiveItem], ...] = (
     ),
     Column("length", "Plies", lambda row: row.plies, css="length", drop=2),
     Column("date", "Date", lambda row: row.date or None, "day", css="at", drop=4),
-    text_column("source", "Collection", lambda row: row.source, "source", is_sortable=False, css="source", drop=6),
+    text_column("source", "Collection", lambda row: row.collection, "source", is_sortable=False, css="source", drop=6),
     text_column("id", "Id", lambda row: row.id, is_for_terminal=True, drop=7),
 )
 

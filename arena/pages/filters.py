@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
 from arena import plain_text
+from arena.documents.rating import LeaderboardLine
 from arena.documents.table import scaled
 from arena.documents.tournament import GAMES_OF_PEOPLE, PERMANENT_LADDER, TournamentItem
 from arena.pages.language import marked, number, text, texts, translated
@@ -20,6 +21,7 @@ from referee.rules import families, load
 from referee.rules.core import Termination
 from referee.tournament.crosstable import CrosstableCell
 from referee.tournament.formats import format_named, formats
+from referee.tournament.ranking import written_places
 
 MINUS = "\N{MINUS SIGN}"
 _FORCED_WIN = 29_000
@@ -97,6 +99,17 @@ def format_name(format: str) -> str:
 def counted(total: int, is_exact: bool) -> str:
     """Write a number of games that were counted up to a limit: `1,427`, `more than 10,000`."""
     return number(total) if is_exact else text("more than %(count)s") % {"count": number(total)}
+
+
+def placed(lines: Sequence[LeaderboardLine], *, is_whole: bool = False) -> list[tuple[str, LeaderboardLine]]:
+    """Return the lines of a leaderboard with their places as people write them, provisional ones last.
+
+    Numbered are these lines; with `is_whole`, those of the whole leaderboard.
+    """
+    order = sorted(lines, key=lambda line: line.is_provisional)
+    numbers = [(line.rank or line.place) if is_whole else number for number, line in enumerate(order, 1)]
+    keys = [(line.is_provisional, line.conservative) for line in order]
+    return list(zip(written_places(zip(numbers, keys, strict=True)), order, strict=True))
 
 
 def special_variant(variant: str, family: str) -> str:

@@ -261,6 +261,7 @@ _FILTERS = (
     filters.plain,
     filters.counted,
     filters.format_name,
+    filters.placed,
     filters.is_whole,
     filters.special_variant,
     filters.tournament_name,

@@ -8,7 +8,7 @@ games, and new results are added to them.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -235,8 +235,21 @@ def rank(
             estimate=player.estimate.as_json(),
             version_id=version,
         )
-    order = sorted(
-        lines,
-        key=lambda seat: (*marks.get(seat, Marks()).place, *document.system.order(lines[seat]), seat),
-    )
-    return [replace(lines[seat], rank=number) for number, seat in enumerate(order, 1)]
+    keys = {seat: (*marks.get(seat, Marks()).place, *document.system.order(line)) for seat, line in lines.items()}
+    order = sorted(lines, key=lambda seat: (*keys[seat], seat))
+    places = written_places((number, keys[seat]) for number, seat in enumerate(order, 1))
+    return [
+        replace(lines[seat], rank=number, place=place if scores.players else "")
+        for number, (seat, place) in enumerate(zip(order, places, strict=True), 1)
+    ]
+
+
+def written_places(players: Iterable[tuple[int, Hashable]]) -> list[str]:
+    """Return places as people write them, from those of players, best first, and the keys that sort them: `2=` where
+    two share the second place.
+    """
+    players = list(players)
+    count, best = Counter(key for _, key in players), dict[Hashable, int]()
+    for place, key in players:
+        best.setdefault(key, place)
+    return [f"{best[key]}=" if count[key] > 1 else str(place) for place, key in players]

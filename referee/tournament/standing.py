@@ -17,6 +17,8 @@ class StandingItem:
     """
 
     rank: int = field(metadata=meaning("from 1; no two entries share a rank"))
+    place: str = field(default="", metadata=HIDDEN)
+    """The rank as people write it: `2=` if the criteria do not tell it from the next."""
     seed: int = field(metadata=meaning("place in the seeding, from 1 for the best; late entries follow"))
     name: str = field(metadata=meaning("full name of the version, such as `zeta v3`"))
     points: float = field(metadata=meaning("1 for a win, 0.5 for a draw"))

@@ -23,6 +23,7 @@ from arena.http.problem import Problem
 from arena.pages import html_table, rating_plot
 from arena.pages.drawing import board
 from arena.pages.drawing.scene import Scenes
+from arena.pages.filters import placed
 from arena.pages.html_table import choice, sorted_table
 from arena.pages.language import marked, text, translated
 from arena.pages.page import allow_parameters, arena_of, path_family, render, run
@@ -122,6 +123,7 @@ async def show(request: web.Request) -> web.Response:
             [line for line in lines if not line.is_provisional],
             [line for line in lines if line.is_provisional],
         ],
+        places={line.name: place for place, line in placed(leaderboard.items, is_whole=True)},
         leaders=[line for line in leaderboard.items if line.rank is not None][:3]
         if not (chosen.is_part or chosen.after)
         else [],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -108,3 +110,12 @@ def test_an_hour_of_the_day_is_in_utc_for_readers_without_scripts() -> None:
 
 def test_backticks_mark_code_in_escaped_text() -> None:
     assert filters.with_code("no answer to `ugi` <b>") == "no answer to <code>ugi</code> &lt;b&gt;"
+
+
+def test_equal_ratings_share_a_place() -> None:
+    lines: Any = [
+        SimpleNamespace(rank=rank, place=place, conservative=rating, is_provisional=rank is None)
+        for place, rank, rating in ((3, 2, 20.0), (4, 3, 20.0), (5, None, 20.0), (6, 4, 19.0))
+    ]
+    assert [place for place, _ in filters.placed(lines)] == ["1=", "1=", "3", "4"]
+    assert [place for place, _ in filters.placed(lines, is_whole=True)] == ["2=", "2=", "4", "5"]

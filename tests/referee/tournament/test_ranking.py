@@ -57,7 +57,7 @@ def test_between_equal_points_whom_one_beat_decides_and_then_the_wins() -> None:
 
 def test_where_nothing_decides_the_order_of_the_names_does() -> None:
     drawn = lines(results("x y ="), ["y", "z", "x"])
-    assert [(line.rank, line.name) for line in drawn] == [(1, "y"), (2, "x"), (3, "z")]
+    assert [(line.rank, line.place, line.name) for line in drawn] == [(1, "1=", "y"), (2, "1=", "x"), (3, "3", "z")]
     assert [(line.rank, line.name, line.score) for line in lines([], ["y", "x"])] == [(1, "y", 0), (2, "x", 0)]
 
 
