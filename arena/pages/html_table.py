@@ -112,13 +112,22 @@ class HtmlTable(Generic[R]):
     sorting: Sorting | None = None
     css: Callable[[R], str] = lambda row: ""
 
+    @property
+    def shown(self) -> list[Column[R]]:
+        """The columns that have a value in some row."""
+        return [
+            column
+            for column in self.columns
+            if not self.rows or any(column.cell(row) not in (None, "") for row in self.rows)
+        ]
+
     def body(self, rows: Sequence[R], macros: TemplateModule) -> Markup:
         """Return rows of the table; `macros` are those of `table_cells.html`.
 
         An empty cell has no label, so that phones do not show it.
         """
         # Not in the template: a page has thousands of cells, and only their values differ.
-        columns = [_CellWriter.of(column, macros) for column in self.columns]
+        columns = [_CellWriter.of(column, macros) for column in self.shown]
         parts = []
         for row in rows:
             css = self.css(row)
@@ -236,13 +245,20 @@ GAMES: tuple[Column[GameItem], ...] = (
     Column("winner", "Result", lambda game: game.winner, "result", is_descending_first=False, css="score"),
     text_column("termination", "Ended by", lambda game: game.termination, "ending", css="w how"),
     Column("plies", "Plies", lambda game: game.plies or None, order=lambda game: game.plies, css="length"),
-    Column("finished_at", "Finished", lambda game: game.finished_at, css="at"),
+    # A game that was over before its first move comes after those of its page: there is nothing to watch in it.
+    Column(
+        "finished_at",
+        "Finished",
+        lambda game: game.finished_at,
+        order=lambda game: game.finished_at and (game.plies > 0, game.finished_at),
+        css="at",
+    ),
 )
 
 
 def won(game: GameItem | ArchiveItem) -> str:
-    """Return the class of a game's row, which sets the name of the winner in bold; empty without a result."""
-    return f"won-{game.winner}" if game.winner else ""
+    """Return the classes of a game's row: the name of the winner is bold, a game without moves grey."""
+    return f"won-{game.winner}{'' if game.plies else ' unplayed'}" if game.winner else ""
 
 
 def sort_games(

@@ -88,7 +88,7 @@ def read(arena: Arena) -> FrontPage:
         tournaments=store.tournaments.in_states("running", "draining", "paused", "scheduled")[:12],
         finished=store.tournaments.page(TournamentQuery(state="finished", limit=5)).items,
         schedules=[schedule for _, schedule in sorted(schedules, key=lambda pair: pair[0])],
-        recent=[game for game in latest if _is_of_bots(game)][:8],
+        recent=[game for game in latest if _is_of_bots(game) and game.plies][:8],
         of_the_day=(chosen, store.games.record(chosen.id)) if chosen else None,
         turning_point=_turning_point(arena, chosen.id) if chosen else None,
     )

@@ -42,8 +42,9 @@ from referee.rules import families, load
 from referee.rules.position import Position
 
 routes = web.RouteTableDef()
-_COLUMNS: tuple[Column[ArchiveItem], ...] = (
-    *page_columns(ARCHIVE),
+_COLUMNS: tuple[Column[ArchiveItem], ...] = page_columns(ARCHIVE)
+_ANALYSED: tuple[Column[ArchiveItem], ...] = (
+    *_COLUMNS,
     Column(
         "blunders", "Blunders", lambda game: "blunders", "figure", hint="of both sides, by the engine", css="figure"
     ),
@@ -80,7 +81,7 @@ _MAX_PLIES, _OF_A_MONTH = 100_000, 10
 async def index(request: web.Request) -> web.Response:
     """Search the archive, latest games first."""
     form = read_form(request, ArchiveQuery)
-    table = sorting(request, _COLUMNS, "-number")
+    table = sorting(request, _ANALYSED, "-number")
     problem, page = "", None
     arena = arena_of(request)
     query = replace(form.query, after=request.query.get("after") or None, **table.order)
@@ -90,14 +91,15 @@ async def index(request: web.Request) -> web.Response:
         if error.status >= 500:
             raise
         problem = error_sentence(error)
+    figures = await run(services.analysis.figures, arena, [line.id for line in page.items] if page else [])
     endings = await run(services.archive.names, arena, "termination")
     return render(
         request,
         "archive.html",
         status=400 if problem else 200,
         found=page,
-        figures=await run(services.analysis.figures, arena, [line.id for line in page.items] if page else []),
-        table=HtmlTable(_COLUMNS, page.items if page else (), table, won),
+        figures=figures,
+        table=HtmlTable(_ANALYSED if figures else _COLUMNS, page.items if page else (), table, won),
         form=form,
         options={
             "ending": [(ending, filters.plain(ending, 40)) for ending in endings],
@@ -121,16 +123,17 @@ async def player(request: web.Request) -> web.Response:
     """Show a player of the archive: results by family, opponents, games."""
     name, arena = request.match_info["player"], arena_of(request)
     profile = await run(services.archive.read_player, arena, name)
-    table = sorting(request, _COLUMNS, "-number")
+    table = sorting(request, _ANALYSED, "-number")
     games = await run(services.archive.search, arena, replace(ArchiveQuery(name=name), **table.order))
+    figures = await run(services.analysis.figures, arena, [line.id for line in games.items])
     by_family = sorted_table(request, _FIGURES, profile.families, parameter="families")
     return render(
         request,
         "archive_player.html",
         player=profile,
         games=games,
-        figures=await run(services.analysis.figures, arena, [line.id for line in games.items]),
-        table=HtmlTable(_COLUMNS, games.items, table, won),
+        figures=figures,
+        table=HtmlTable(_ANALYSED if figures else _COLUMNS, games.items, table, won),
         by_family=by_family,
         keep="no-cache",
     )
@@ -141,8 +144,8 @@ async def player(request: web.Request) -> web.Response:
 async def month(request: web.Request) -> web.Response:
     """Show the game of a month and the runners-up, ranked by the figure `?by=` of their analysis.
 
-    By default, only games with a blown win are shown, ranked by the number of turning points. Without a month in the
-    address, this month is shown, or the latest that has such a game.
+    By default, only games with a blown win are shown, ranked by the number of turning points; without any, those with
+    the most blunders. Without a month in the address, this month is shown, or the latest that has such a game.
     """
     asked = request.query.get("month", "")
     chosen = asked or f"{now():%Y-%m}"
@@ -150,21 +153,24 @@ async def month(request: web.Request) -> web.Response:
         raise Problem(
             "bad-request", f"invalid month {chosen[:20]!r}", field="month", hint="expected YYYY-MM, such as 2026-11"
         )
-    by = choice(request.query, "by", FIGURES, "turning_points")
-    query = ArchiveQuery(
-        family=choice(request.query, "family", families()) or None,
-        since=chosen,
-        until=chosen,
-        blown_win="yes" if by == "turning_points" else None,
-        limit=_OF_A_MONTH,
-    )
-    arena = arena_of(request)
-    page = await run(services.archive.search, arena, replace(query, **order_by(by)))
-    newest = replace(query, since=None, until=None, sort="date", order="falling", limit=1)
-    if not asked and not page.items and (latest := (await run(services.archive.search, arena, newest)).items):
-        chosen = latest[0].date[:7] if len(latest[0].date) > len("2026") else chosen
-        query = replace(query, since=chosen, until=chosen)
+    family, arena = choice(request.query, "family", families()) or None, arena_of(request)
+    wish = choice(request.query, "by", FIGURES)
+    for by in (wish,) if wish else ("turning_points", "blunders"):
+        query = ArchiveQuery(
+            family=family,
+            since=chosen,
+            until=chosen,
+            blown_win="yes" if by == "turning_points" else None,
+            limit=_OF_A_MONTH,
+        )
         page = await run(services.archive.search, arena, replace(query, **order_by(by)))
+        newest = replace(query, since=None, until=None, sort="date", order="falling", limit=1)
+        if not asked and not page.items and (latest := (await run(services.archive.search, arena, newest)).items):
+            chosen = latest[0].date[:7] if len(latest[0].date) > len("2026") else chosen
+            query = replace(query, since=chosen, until=chosen)
+            page = await run(services.archive.search, arena, replace(query, **order_by(by)))
+        if page.items:
+            break
     shown = await _worst_move(request, page.items[0]) if page.items else None
     return render(
         request,
@@ -175,7 +181,7 @@ async def month(request: web.Request) -> web.Response:
         neighbours=_neighbours(chosen),
         this_month=f"{now():%Y-%m}",
         by=by,
-        family=query.family or "",
+        family=family or "",
         found=page,
         figures=await run(services.analysis.figures, arena, [line.id for line in page.items]),
     )

@@ -24,7 +24,8 @@ from arena.pages.html_table import FORMS, HtmlTable, sorted_table, written
 COLUMNS: tuple[Column[tuple[str, int | None]], ...] = (
     text_column("name", "Name", lambda row: row[0], is_heading=True),
     Column("points", 'P "better"', lambda row: row[1], hint="more is better", css="wide"),
-    Column("empty", "Empty", lambda row: "", is_sortable=False),
+    Column("empty", "Empty", lambda row: "" if row[1] else "?", is_sortable=False),
+    Column("never", "Never", lambda row: None),
     text_column("id", "Id", lambda row: row[0], is_for_terminal=True),
 )
 ROWS = [("ada", 1), ("bob", None), ("cleo", 2)]
@@ -63,6 +64,8 @@ def test_every_cell_carries_its_title_but_an_empty_one(environment: jinja2.Envir
     assert '<td data-label="P &#34;better&#34;" class="n wide">–</td>' in shown
     assert '<td class="n"></td>' in shown
     assert "Id" not in shown
+    assert "Never" not in shown  # empty in every row
+    assert "Never" in table(environment, HtmlTable(COLUMNS, ()))
     assert "href" not in shown
 
 
