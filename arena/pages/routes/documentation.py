@@ -23,17 +23,20 @@ from arena.http import response_cache
 from arena.http.problem import DOCS, OPENAPI, Problem, not_found
 from arena.http.request_context import CONTEXT
 from arena.pages import filters, language, markdown
+from arena.pages.drawing import board
 from arena.pages.html_table import HtmlTable, sorted_table
 from arena.pages.markdown import inline
 from arena.pages.page import (
     add_template_context,
     allow_parameters,
     cached_page,
+    in_a_language,
     path_family,
     redirect_permanently,
     render,
     run,
 )
+from arena.pages.routes.leaderboard import start_drawing
 from arena.pages.schema import DocumentedField, documented_fields, type_link, type_name
 from referee.errors import KINDS
 from referee.families import folder, folder_of
@@ -44,6 +47,8 @@ routes = web.RouteTableDef()
 
 SITE = Path(__file__).parents[2] / "documentation"
 """The built site: part of the wheel, and made by `make` in a checkout."""
+_MAIN = '<main id="main" role="main">'
+"""What begins the content in every page of the site, see `docs/theme/layout.html`."""
 _HEADING = re.compile(r'<h2 id="([^"]+)">(.*?)</h2>', re.DOTALL)
 """A heading in the HTML of `arena.pages.markdown`: its anchor and its text."""
 _WORDS: tuple[Column[tuple[str, str]], ...] = (
@@ -145,7 +150,20 @@ async def site(request: web.Request) -> web.StreamResponse:
     if path.name == "index.html" and not request.path.endswith(("/", "index.html")):
         return redirect_permanently(f"{request.path}/")
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    if kind == "text/html" and language.current() not in ("en", name.partition("/")[0]):
+        text = (await run(path.read_text, "utf-8")).replace(_MAIN, f"{_MAIN}{_note(name.strip('/'))}")
+        return in_a_language(web.Response(text=text, content_type=kind), "private, max-age=300")
     return web.FileResponse(path, headers={"Cache-Control": "public, max-age=300", "Content-Type": kind})
+
+
+def _note(page: str) -> Markup:
+    """Say that a page is in English, with a link to it in the reader's language, or to the pages that are in it."""
+    here = address(page)
+    is_translated = here != f"/docs/{page}/"
+    words = language.text("Read it in your language") if is_translated else language.text("Pages in your language")
+    return Markup('<p class="admonition" lang="{}">{} <a href="{}">{}</a></p>').format(
+        language.current(), language.text("This page is in English."), here if is_translated else address(), words
+    )
 
 
 def _file(name: str) -> Path | None:
@@ -162,7 +180,9 @@ def _file(name: str) -> Path | None:
 async def rules(request: web.Request) -> web.Response:
     """Show the rules of a family."""
     family = path_family(request)
-    return await _document(request, family, folder(family.family) / "RULES.md", language.text("%(family)s: full rules"))
+    path, title = folder(family.family) / "RULES.md", language.text("%(family)s: full rules")
+    drawing = await run(start_drawing, family, family.variants[0].name)
+    return await _document(request, family, path, title, drawing=drawing, sprites=board.sprites([family]))
 
 
 @routes.get("/{family}/protocol")
@@ -175,7 +195,7 @@ async def protocol(request: web.Request) -> web.Response:
     return await _document(request, family, path, language.text("%(family)s: protocol"))
 
 
-async def _document(request: web.Request, family: Rules, path: Path, title: str) -> web.Response:
+async def _document(request: web.Request, family: Rules, path: Path, title: str, **drawn: Any) -> web.Response:
     if not path.is_file():
         raise not_found("document", path.name)
     text, headings = await run(_rendered, path, family.family)
@@ -190,6 +210,7 @@ async def _document(request: web.Request, family: Rules, path: Path, title: str)
         title=title,
         rules=family,
         summary=summary if is_translated else "",
+        **drawn,
     )
 
 

@@ -46,6 +46,21 @@ def check_links(site: Site, path: str, language: str, start: str) -> None:
         assert target.startswith(start) or fetch(site, other)[0] == 404, f"{target} exists in {language}"
 
 
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("/docs/", "/docs/fr/"),
+        ("/docs/players/play/", "/docs/fr/players/play/"),
+        ("/docs/reference/settings/", "/docs/fr/"),
+    ],
+)
+def test_an_english_page_leads_a_french_reader_to_the_french_ones(site: Site, path: str, target: str) -> None:
+    page = fetch(site, f"{path}?lang=fr")[1]
+    assert f'<p class="admonition" lang="fr">Cette page est en anglais. <a href="{target}">' in page
+    assert fetch(site, target)[0] == 200
+    assert "Cette page est en anglais" not in fetch(site, path)[1] + fetch(site, f"{target}?lang=fr")[1]
+
+
 FIRST = {
     "stderr": "how-to/debug-a-bot/",
     "takeback": "players/play/",
@@ -139,7 +154,7 @@ def test_rules_without_a_page_with_diagrams_are_the_exact_ones() -> None:
 
 def test_a_document_lists_its_parts_and_its_wide_texts_are_reached_by_keys(site: Site) -> None:
     text = fetch(site, "/abalone/rules")[1]
-    article, _, contents = text.partition("</article>")
+    contents, _, article = text.partition("<article")
     parts = re.findall(r'<li><a href="#([^"]+)">', contents)
     assert parts == re.findall(r'<h2 id="([^"]+)">', article)
     assert len(parts) > 2
