@@ -19,13 +19,17 @@ routes = web.RouteTableDef()
 @allow_parameters()
 async def show(request: web.Request) -> web.Response:
     """Show the version of the arena, and the installed features."""
+
+    def is_own(installed: Installed) -> bool:
+        return installed.module.startswith(f"{feature.BUILT_IN}.")
+
     disabled = request.app[CONTEXT].settings.disabled_features
     columns: tuple[Column[Installed], ...] = (
         text_column("name", "Feature", lambda installed: installed.name, is_heading=True),
         text_column("title", "Content", lambda installed: installed.feature.title if installed.feature else "", "word"),
         text_column("state", "State", lambda installed: installed.state(disabled), "word"),
-        text_column("package", "Package", lambda installed: installed.package),
-        text_column("version", "Version", lambda installed: installed.version),
+        text_column("package", "Package", lambda installed: None if is_own(installed) else installed.package),
+        text_column("version", "Version", lambda installed: None if is_own(installed) else installed.version),
     )
     features = await run(HtmlTable, columns, feature.installed())
     return render(request, "about.html", features=features, release=source.release())

@@ -13,7 +13,6 @@ from arena.documents.table import Column, text_column
 from arena.documents.tournament import TournamentQuery
 from arena.pages.filters import plain
 from arena.pages.html_table import sorted_table
-from arena.pages.language import marked
 from arena.pages.page import allow_parameters, arena_of, render, run
 from arena.pages.query_form import form_names, read_form
 from arena.pages.recurrence import Appointment, calendar, schedule_name, schedule_words
@@ -25,15 +24,9 @@ MAX_RUNNING = 8
 CALENDAR_DAYS = 14
 MAX_APPOINTMENTS = 100
 """Most scheduled tournaments in the calendar."""
-_CATCH_UP = {
-    "skip": marked("skipped"),
-    "once": marked("one tournament for all missed times"),
-    "all": marked("one tournament for each missed time"),
-}
 _RECURRING: tuple[Column[ScheduleItem], ...] = (
     text_column("name", "Name", schedule_name, "schedule", order=lambda row: row.name, is_heading=True),
     text_column("when", "When", schedule_words, is_sortable=False),
-    text_column("catch_up", "Missed runs", lambda row: _CATCH_UP[row.catch_up], "word", order=lambda row: row.catch_up),
     text_column("next_fire", "Next", lambda row: row.next_fire, "next_fire"),
 )
 

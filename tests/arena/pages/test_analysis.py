@@ -86,7 +86,7 @@ def test_a_month_has_its_game(server: Server, games: list[GameRecord]) -> None:
     page = words(server.get(f"/archive/month?month={day}&by=blunders").body.decode())
     assert "Blunders: 1. Turning points: 1." in page
     assert "No analysed game" in words(server.get("/archive/month?month=1999-12").body.decode())
-    assert "November 1999 · January 2000" in words(server.get("/archive/month?month=1999-12").body.decode())
+    assert "← November 1999 January 2000 →" in words(server.get("/archive/month?month=1999-12").body.decode())
     assert server.get("/archive/month?month=1999-13").status == 400
 
 
