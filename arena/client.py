@@ -38,7 +38,7 @@ class ClientError(ArenaError):
 class Reply:
     status: int
     headers: Mapping[str, str]
-    data: Any
+    data: dict[str, Any]
 
 
 class ApiClient:
@@ -83,9 +83,9 @@ class ApiClient:
             sent["Content-Length"] = str(os.fstat(file.fileno()).st_size)
         with self._opened(method, path, query, content, sent) as response:
             text = self._read(response)
-            return Reply(response.status, dict(response.headers), json.loads(text) if text else None)
+            return Reply(response.status, dict(response.headers), json.loads(text) if text else {})
 
-    def get(self, path: str, **query: Any) -> Any:
+    def get(self, path: str, **query: Any) -> dict[str, Any]:
         return self.ask("GET", path, query=query).data
 
     def pages(self, path: str, limit: int | None = None, **query: Any) -> Iterator[Any]:
@@ -104,7 +104,7 @@ class ApiClient:
 
     def whole(self, path: str, limit: int, **query: Any) -> dict[str, Any]:
         """Return the document of a list with at most `limit` items, fetching page by page."""
-        page: dict[str, Any] = self.get(path, **query, limit=min(limit, 200))
+        page = self.get(path, **query, limit=min(limit, 200))
         items = list(page["items"])
         while page["next"] and len(items) < limit:
             page = self.get(path, **query, limit=min(limit - len(items), 200), after=page["next"])

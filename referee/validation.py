@@ -26,10 +26,10 @@ def adapter_of(model: Model) -> TypeAdapter[Any]:
     return TypeAdapter(model)
 
 
-def plain(document: Any) -> Any:
+def plain(document: Any) -> dict[str, Any]:
     """Return a document as plain data, as the JSON interface writes it."""
     model: Model = type(document)
-    return adapter_of(model).dump_python(document, mode="json")
+    return dict(adapter_of(model).dump_python(document, mode="json"))
 
 
 def is_model(hint: Any) -> bool:

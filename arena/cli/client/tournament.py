@@ -228,8 +228,7 @@ def _follow(client: ApiClient, number: int, tell: Callable[[dict[str, Any]], Non
     """Call `tell` with every event of a tournament until it ends; return its final state."""
     for event in client.events(f"/tournaments/{number}/stream"):
         tell(event)
-    found: dict[str, Any] = client.get(f"/tournaments/{number}")
-    return found
+    return client.get(f"/tournaments/{number}")
 
 
 def _extend(arguments: ExtendArguments) -> None:

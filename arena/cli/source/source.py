@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from arena.cli.source import remote
 from arena.cli.source.database import DatabaseArguments, open_store
@@ -51,25 +51,6 @@ class FoundGames:
     total_exact: bool
 
 
-class Source(Protocol):
-    """An arena: that of this machine's data folder, or that of a server."""
-
-    def collections(self) -> list[dict[str, Any]]:
-        """Return the collections of the archive, with the number of games of each."""
-
-    def search(self, query: ArchiveQuery, *, offset: int = 0) -> FoundGames:
-        """Return one page of the matching games."""
-
-    def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
-        """Yield the texts of the matching games by number: as imported, or in `notation` (`record`: as JSON)."""
-
-    def import_files(self, files: Sequence[GameFile]) -> list[dict[str, Any]]:
-        """Import games; return a report for each file. Nothing is imported if a file holds no games."""
-
-    def explore(self, family: str, query: ExplorerQuery) -> dict[str, Any]:
-        """Return the moves played in a position, with their results."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class SourceArguments(DatabaseArguments, ServerArguments):
     """The data folder of this machine, or a server."""
@@ -80,7 +61,7 @@ class SourceArguments(DatabaseArguments, ServerArguments):
 
 
 @contextlib.contextmanager
-def open_source(arguments: SourceArguments) -> Iterator[Source]:
+def open_source(arguments: SourceArguments) -> Iterator[FolderSource | ServerSource]:
     """Open the arena that the arguments choose: the data folder unless `--server` is given.
 
     Raises CommandError if both are chosen or there is no database.
@@ -108,7 +89,7 @@ def open_folder(arguments: DatabaseArguments) -> Iterator[FolderSource]:
 
 
 class FolderSource:
-    """A `Source` on an open database."""
+    """The arena of an open database, with the methods of a `ServerSource`."""
 
     def __init__(self, arena: Arena) -> None:
         self.arena = arena
@@ -124,7 +105,7 @@ class FolderSource:
         return FoundGames([asdict(line) for line in found.items], found.total, found.total_exact)
 
     def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
-        """Yield the texts of the matching games in order of their numbers: as imported, or in `notation`."""
+        """Yield the texts of the matching games by number: as imported, or in `notation` (`record`: as JSON)."""
         from arena.collections.conversion import to_record, to_text
         from arena.services.archive import find_format, read_query
 
@@ -155,8 +136,7 @@ class FolderSource:
         from arena.services.explorer import explore
         from referee.validation import plain
 
-        found: dict[str, Any] = plain(explore(self.arena, family, query))
-        return found
+        return plain(explore(self.arena, family, query))
 
 
 _POLL_INTERVAL_S = 0.5
@@ -164,15 +144,13 @@ _POLL_INTERVAL_S = 0.5
 
 
 class ServerSource:
-    """A `Source` behind a client of the JSON interface."""
+    """The arena of a server behind a client of its JSON interface, with the methods of a `FolderSource`."""
 
     def __init__(self, client: ApiClient) -> None:
         self.client = client
 
     def collections(self) -> list[dict[str, Any]]:
-        """Return the collections of the archive, with the number of games of each."""
-        found: list[dict[str, Any]] = self.client.get("/archive/sources")["items"]
-        return found
+        return list(self.client.get("/archive/sources")["items"])
 
     def search(self, query: ArchiveQuery, *, offset: int = 0) -> FoundGames:
         asked = _parameters(query)
@@ -181,7 +159,6 @@ class ServerSource:
         return FoundGames(list(lines), first["total"], first["total_exact"])
 
     def texts(self, query: ArchiveQuery, notation: str | None) -> Iterator[str]:
-        """Yield the texts of the matching games in order of their numbers: as imported, or in `notation`."""
         for line in self.client.pages("/archive", **_parameters(query)):
             path = f"/archive/{line['serial']}/text"
             yield b"".join(self.client.chunks(path, "text/plain", notation=notation)).decode()
@@ -193,9 +170,7 @@ class ServerSource:
         return [self._upload(one) for one in files]
 
     def explore(self, family: str, query: ExplorerQuery) -> dict[str, Any]:
-        """Return the moves played in a position, with their results."""
-        found: dict[str, Any] = self.client.get(f"/explorer/{family}", **asdict(query))
-        return found
+        return self.client.get(f"/explorer/{family}", **asdict(query))
 
     def _upload(self, game_file: GameFile) -> dict[str, Any]:
         query = {

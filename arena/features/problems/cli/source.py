@@ -6,39 +6,14 @@ import contextlib
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from arena.cli.source.source import FolderSource, ServerSource, SourceArguments, open_source
+from arena.cli.source.source import FolderSource, SourceArguments, open_source
 
 if TYPE_CHECKING:
     from arena.client import ApiClient
     from arena.features.problems.documents import WinProblemQuery, WinProblemRequest
     from arena.services.arena import Arena
-
-
-class ProblemSource(Protocol):
-    """The problems of an arena: that of this machine's data folder, or that of a server."""
-
-    def problems(self, query: WinProblemQuery) -> list[dict[str, Any]]:
-        """Return the latest win problems that match a query."""
-
-    def problem(self, number: int) -> dict[str, Any]:
-        """Return a problem with its position."""
-
-    def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
-        """Add a problem; the solver of a data folder examines it at once, that of a server later."""
-
-    def remove_problem(self, number: int) -> None:
-        """Remove a problem; the ratings of those who tried it stay."""
-
-    def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
-        """Judge a line of play in a problem; return the verdict, with the defender's reply if there is one."""
-
-    def solution(self, number: int) -> dict[str, Any]:
-        """Return all solutions of a problem."""
-
-    def choose_of_month(self, number: int, month: str | None) -> dict[str, Any]:
-        """Make a problem the problem of a month, by default of the current one."""
 
 
 @contextlib.contextmanager
@@ -47,7 +22,6 @@ def open_problems(arguments: SourceArguments) -> Iterator[ProblemSource]:
         if isinstance(source, FolderSource):
             yield FolderProblems(source.arena)
         else:
-            assert isinstance(source, ServerSource)
             yield ServerProblems(source.client)
 
 
@@ -68,8 +42,7 @@ class FolderProblems:
         from arena.features.problems import service
         from referee.validation import plain
 
-        found: dict[str, Any] = plain(service.read(self._arena, number))
-        return found
+        return plain(service.read(self._arena, number))
 
     def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
         """Add a problem, and examine it at once."""
@@ -96,60 +69,53 @@ class FolderProblems:
         from arena.features.problems import service
         from referee.validation import plain
 
-        found: dict[str, Any] = plain(service.attempt(self._arena, number, moves, None))
-        return found
+        return plain(service.attempt(self._arena, number, moves, None))
 
     def solution(self, number: int) -> dict[str, Any]:
         from arena.features.problems import service
         from referee.validation import plain
 
-        found: dict[str, Any] = plain(service.solution(self._arena, number, None))
-        return found
+        return plain(service.solution(self._arena, number, None))
 
     def choose_of_month(self, number: int, month: str | None) -> dict[str, Any]:
         """Make a problem the problem of a month, by default of the current one."""
         from arena.features.problems import service
         from referee.validation import plain
 
-        found: dict[str, Any] = plain(service.choose_of_month(self._arena, number, month, None))
-        return found
+        return plain(service.choose_of_month(self._arena, number, month, None))
 
 
 class ServerProblems:
-    """Problems of a server, read and changed through its JSON interface."""
+    """Problems of a server, read and changed through its JSON interface, as those of `FolderProblems` are."""
 
     def __init__(self, client: ApiClient) -> None:
         self._client = client
 
     def problems(self, query: WinProblemQuery) -> list[dict[str, Any]]:
-        """Return the latest win problems that match a query."""
         filters = {name: value for name, value in asdict(query).items() if name not in ("limit", "after")}
         return list(self._client.pages("/problems", query.limit, **filters))
 
     def problem(self, number: int) -> dict[str, Any]:
-        """Return a problem with its position."""
-        found: dict[str, Any] = self._client.get(f"/problems/{number}")
-        return found
+        return self._client.get(f"/problems/{number}")
 
     def add_problem(self, request: WinProblemRequest) -> dict[str, Any]:
         """Add a problem; the server's solver examines it later."""
         return self._send("POST", "/problems", asdict(request))
 
     def remove_problem(self, number: int) -> None:
-        """Remove a problem; the ratings of those who tried it stay."""
         self._client.ask("POST", f"/problems/{number}/remove")
 
     def attempt(self, number: int, moves: Sequence[str]) -> dict[str, Any]:
-        """Judge a line of play in a problem; return the verdict, with the defender's reply if there is one."""
         return self._send("POST", f"/problems/{number}/attempts", {"moves": " ".join(moves)})
 
     def solution(self, number: int) -> dict[str, Any]:
         return self._send("POST", f"/problems/{number}/solution")
 
     def choose_of_month(self, number: int, month: str | None) -> dict[str, Any]:
-        """Make a problem the problem of a month, by default of the current one."""
         return self._send("PUT", f"/problems/{number}/month", {"month": month})
 
     def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        found: dict[str, Any] = self._client.ask(method, path, body=body).data
-        return found
+        return self._client.ask(method, path, body=body).data
+
+
+ProblemSource: TypeAlias = FolderProblems | ServerProblems
