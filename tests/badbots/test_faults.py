@@ -14,6 +14,7 @@ from referee.sandbox import Sandbox
 from referee.sandbox.reaper import children
 from tests.badbots import match
 from tests.badbots.catalogue import FAULTS, HERE, Fault
+from tests.badbots.test_soak import QUICK
 from tests.referee.sandbox.levels import sandbox_or_skip
 
 PATIENCE_S = 60.0
@@ -68,8 +69,9 @@ def test_the_right_bot_loses_for_the_right_reason_and_in_time(fault: Fault, rost
     assert not match.complaint(fault, verdict, roster.sandbox.name == "bwrap")
     assert not match.is_late(fault, verdict, PATIENCE_S)
     assert verdict.record.sandbox == roster.sandbox.name
-    assert match.play_honestly(roster).termination == "resigned"
-    roster.close()
+    if fault not in QUICK or roster.sandbox.name != "none":  # of those the next game starts in the soak
+        assert match.play_honestly(roster).termination == "resigned"
+        roster.close()
     after = match.Trace.take(others)
     assert (after.processes, after.files) == (before.processes, before.files)
     assert after.descriptors <= before.descriptors  # what earlier tests forgot may be collected meanwhile

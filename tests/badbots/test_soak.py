@@ -13,7 +13,7 @@ from tests.badbots.catalogue import FAULTS
 from tests.referee.sandbox.levels import sandbox_or_skip
 
 QUICK = [fault for fault in FAULTS if fault.limit_ms == 0 and fault.leaves_ms == 0]
-GAMES = 80
+GAMES = 40
 
 
 def test_the_referee_stays_as_small_as_it_was(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -30,4 +30,4 @@ def test_the_referee_stays_as_small_as_it_was(monkeypatch: pytest.MonkeyPatch, t
         after = match.Trace.take(others)
     assert (after.processes, after.files) == (before.processes, before.files)
     assert after.descriptors <= before.descriptors  # what earlier tests forgot may be collected meanwhile
-    assert after.resident_bytes - before.resident_bytes < 20_000_000
+    assert after.resident_bytes - before.resident_bytes < 10_000_000
