@@ -39,6 +39,7 @@ def test_a_weakened_bot_is_a_folder(tmp_path: Path) -> None:
     assert "Nodes = 7" in (Path(folder) / "bot.toml").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_two_games_are_played(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "reports" / "strength.md"
     words = ["loa", "--games", "2", "--only", "greedy", "--out", str(tmp_path / "runs"), "--report", str(page)]

@@ -29,7 +29,9 @@ from referee.rules import load
 from referee.rules.position import Position
 from referee.sandbox import Sandbox
 from referee.sandbox.reaper import become_subreaper, children, sweep
+from tests.conftest import INTERPRETED
 from tests.engines import board as own_board
+from tests.program import arena
 
 HERE = Path(__file__).parent
 ENGINES = ("natsel_rs", "natsel_cpp", "cmalo")
@@ -245,10 +247,11 @@ def test_a_tournament_by_the_command_line(reports: Reports, tmp_path: Path) -> N
     spec = examined("natsel_cpp", reports)
     write_bot_file(replace(bot_file_of(spec, "pijersi"), capabilities=spec.capabilities), file)
     command = f"{sys.executable} -S -E {HERE / 'cmalo.py'}"
-    words = [sys.executable, "-m", "arena", "play", str(file), command, "--family", "pijersi", "--games", "2"]
+    words = ["play", str(file), command, "--family", "pijersi", "--games", "2"]
     words += ["--tc", "100+0.1", "--out", str(tmp_path / "run"), "--json"]
     for _ in range(2):
-        done = subprocess.run(words, capture_output=True, timeout=500, check=True)
+        done = arena(words, INTERPRETED)
+        assert done.returncode == 0, done.stderr
         games = json.loads(done.stdout)["games"]
         assert [game["kind"] for game in games] == ["rules"] * 2, [game["detail"] for game in games]
         assert {game["first"] for game in games} == {"natsel_cpp", "cmalo 2.3.1"}

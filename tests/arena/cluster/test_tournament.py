@@ -46,7 +46,7 @@ def finished(stage: Stage, number: int) -> int:
 @pytest.mark.long
 def test_every_game_is_recorded_once_whichever_process_dies(cluster: Cluster, stage: Stage) -> None:
     worker = cluster.worker()
-    number = cup(stage, games=40)
+    number = cup(stage, games=20)
     with referee(stage, cluster.address) as first:
         wait(lambda: finished(stage, number) >= 5, "first results")
         family = worker.kill()
@@ -58,12 +58,12 @@ def test_every_game_is_recorded_once_whichever_process_dies(cluster: Cluster, st
         cluster.scheduler()
         wait(lambda: finished(stage, number) >= before + 6, "results after the scheduler was replaced")
         first.kill()
-    assert finished(stage, number) < 120, "killed too late"
+    assert finished(stage, number) < 60, "killed too late"
     with referee(stage, cluster.address) as second:
         wait(lambda: stage.tournament(number).state == "finished", "the end")
         second.signal(signal.SIGTERM)
         assert second.end() == 0, second.said
-    stage.check_exactly_once(number, 120)
+    stage.check_exactly_once(number, 60)
     assert {void.termination for void in stage.store.voids.page().items} <= {Termination.WORKER_LOST}
     wait(lambda: are_gone(family), "the end of slots and bots")
 

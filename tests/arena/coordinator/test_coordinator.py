@@ -59,6 +59,7 @@ def totals(stage: Stage, number: int) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("format", DOCUMENTS)
+@on_sqlite
 def test_every_format_is_played_to_its_end(stage: Stage, format: str) -> None:
     number = stage.create(format=format, **DOCUMENTS[format])
     stage.play(number)
