@@ -97,7 +97,7 @@ def test_a_bot_is_not_suspended_more_often_with_more_slots() -> None:
             suspension.add(lost(between(MUTE, FINE, ended), at_start=fails))
         return bool(suspension.names)
 
-    shares = [sum(suspended(slots, seed) for seed in range(60)) / 60 for slots in (1, 16, 64)]
+    shares = [sum(suspended(slots, seed) for seed in range(30)) / 30 for slots in (1, 16, 64)]
     assert max(shares) - min(shares) < 0.25, shares
 
 
