@@ -6,8 +6,19 @@ it decides. Callers check permissions.
 
 from arena.errors import ConflictError as StateError
 from arena.tournaments.creation import change, create
-from arena.tournaments.lifecycle import PlanningResult, advance, cancel, drain, extend, pause, plan, resume, start
-from arena.tournaments.participants import enter, withdraw
+from arena.tournaments.lifecycle import (
+    PlanningResult,
+    advance,
+    cancel,
+    drain,
+    enter,
+    extend,
+    pause,
+    plan,
+    resume,
+    start,
+    withdraw,
+)
 
 __all__ = [
     "PlanningResult",

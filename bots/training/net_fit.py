@@ -24,7 +24,7 @@ from bots.search.net import (
     feature_count,
     plane_count,
 )
-from bots.training.adam import Adam
+from bots.training.linear_fit import Adam
 from bots.training.positions import (
     DECIDED_SCORE,
     MAX_SCORE,

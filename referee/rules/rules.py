@@ -18,11 +18,10 @@ import numpy as np
 
 from referee.rules.core import SIDES, Side, Termination, UnknownNameError
 from referee.rules.features import FeatureImage, Features
-from referee.rules.gameformat import GameFormat, GameText, Variation
 from referee.rules.kernel_protocol import Config, Kernel, State, States
 from referee.rules.layout import Board, Cell, Effect, Mark, Piece
 from referee.rules.names import Words, fold
-from referee.rules.notation import ChessDialect, Notation, PositionSetup, Setups
+from referee.rules.notation import ChessDialect, GameFormat, GameText, Notation, PositionSetup, Setups, Variation
 from referee.rules.symmetry import Image, Symmetry
 from referee.rules.variant import Changes, Option, Phase, Value, Variant
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bots.training.adam import Adam
+from bots.training.linear_fit import Adam
 from bots.training.positions import Floats
 
 

@@ -9,22 +9,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from arena.cli.client.route_command import RouteCommand, add_commands
-from arena.cli.client.tournament_view import (
-    entries_words,
-    plan_words,
-    show_created,
-    show_event,
-    show_problems,
-    show_table,
-    show_tournament,
-)
 from arena.cli.source import remote
 from arena.cli.source.remote import ServerArguments
 from arena.cli.terminal import argument, output, text_input
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.cli.terminal.fields import Actions, option, positional
 from arena.cli.terminal.printer import Output, Printer, output_form
-from arena.cli.terminal.standings import bracket_of, show_bracket
+from arena.cli.terminal.standings import (
+    bracket_of,
+    entries_words,
+    plan_words,
+    show_bracket,
+    show_created,
+    show_event,
+    show_problems,
+    show_table,
+    show_tournament,
+)
 from arena.client import ApiClient, ClientError
 from arena.documents.columns import TOURNAMENTS
 from arena.documents.tournament import EntryRequest, PriorityRequest, TournamentItem, TournamentQuery
