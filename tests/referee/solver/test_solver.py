@@ -19,7 +19,7 @@ SMALL = 1 << 18
 """Bytes of the table: enough for short problems."""
 FEW_MOVES = 40
 """Positions with more moves are searched two moves deep by plain search, others three."""
-ENOUGH = 24 * EFFORT
+ENOUGH = 18 * EFFORT
 """Random positions are drawn until the solver has been asked as often: some families' have too many moves."""
 
 WHITE_BY_EIGHT = "5/4SS/2Ssss1/2Ssss2/2SssssS1/2Ss1s2/2SSS2/6/5 2 4 w 21 95"
