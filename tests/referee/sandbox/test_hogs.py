@@ -39,12 +39,15 @@ OPEN = {
 if not is_root():  # the kernel shows the size of unmapped shared memory only to root
     OPEN["rlimits", "watchdog"] |= {"zero"}
     OPEN["none", "watchdog"] |= {"zero", "trimmed"}
+OF_GROUPS = {"memory_files", *OPEN["rlimits", "control groups"]}
+"""The groups count alike at all levels: these, which no filter refuses, stand for the others in the stronger ones."""
 CASES = [
     (level, counter, kind)
     for level in LEVELS
     for counter in ("control groups", "watchdog")
     for kind in hog.KINDS
     if (level, counter) != ("none", "control groups") and kind not in OPEN.get((level, counter), ())
+    if (level, counter) == ("rlimits", "control groups") or counter == "watchdog" or kind in OF_GROUPS
 ]
 
 
