@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import json
 import subprocess
-import sys
 from pathlib import Path
 from threading import Barrier
 from types import SimpleNamespace
