@@ -122,21 +122,6 @@ class LogResponse:
     log: str = field(metadata=meaning("may be empty"))
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """Number of games between two versions in one family, all of which ended in the same way."""
-
-    first_id: int
-    second_id: int
-    first: str
-    second: str
-    family: str
-    winner: str
-    termination_class: str
-    termination: str
-    count: int
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GameQuery(AnalysedGamesQuery):
     """Filters of games; times are UTC. Filters by analysis, and a `sort` by its figures, leave out unanalysed

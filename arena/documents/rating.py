@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, dataclass, field, replace
 from datetime import datetime
+from heapq import nsmallest
 from typing import Literal
 
 from arena.documents import words
@@ -137,6 +138,27 @@ class Score:
         else:
             self.losses += games
             self.forfeits += games if is_forfeit else 0
+
+
+class Scores(dict[str, Score]):
+    """Scores by name, made on first use."""
+
+    def __missing__(self, name: str) -> Score:
+        return self.setdefault(name, Score(name))
+
+    def first(self, count: int | None = None) -> Scores:
+        """Return copies of all scores, or of the `count` with the most games; those come first."""
+        order = nsmallest(count or len(self), self.values(), lambda score: (-score.games, score.name))
+        return Scores((score.name, replace(score)) for score in order)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTables:
+    """Results of some versions, by family and side (such as `loa first`), opponent and termination."""
+
+    sides: Scores = field(default_factory=Scores)
+    opponents: Scores = field(default_factory=Scores)
+    endings: Scores = field(default_factory=Scores)
 
 
 @dataclass(frozen=True, slots=True)

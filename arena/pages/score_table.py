@@ -1,45 +1,16 @@
-"""Wins, draws and losses counted by side, opponent and termination, and game by game."""
+"""Wins, draws and losses of a bot, as a bar and game by game."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-from arena.documents.game import GameItem, Tally
+from arena.documents.game import GameItem
 from arena.documents.rating import Score
 from arena.pages import filters
 from arena.pages.drawing import plot
 from arena.pages.language import translated
-from referee.rules.core import Kind
-
-
-@dataclass(slots=True)
-class ScoreTables:
-    """Results of some versions, by (family, side), opponent and termination."""
-
-    sides: dict[tuple[str, str], Score] = field(default_factory=dict)
-    opponents: dict[str, Score] = field(default_factory=dict)
-    endings: dict[str, Score] = field(default_factory=dict)
-
-
-def score_tables(lines: Sequence[Tally], mine: set[int]) -> ScoreTables:
-    """Group tallies by side, opponent and termination. A game between two of the versions counts for both."""
-    tables = ScoreTables()
-    for line in lines:
-        for is_first, own, other in ((True, line.first_id, line.second), (False, line.second_id, line.first)):
-            if own not in mine:
-                continue
-            side = "first" if is_first else "second"
-            is_forfeit = line.termination_class == Kind.FORFEIT.value
-            for score in (
-                tables.sides.setdefault((line.family, side), Score(side)),
-                tables.opponents.setdefault(other, Score(other)),
-                tables.endings.setdefault(line.termination, Score(line.termination)),
-            ):
-                score.add(is_first=is_first, winner=line.winner, games=line.count, is_forfeit=is_forfeit)
-    return tables
 
 
 def timeline(games: Sequence[GameItem], mine: Collection[int]) -> list[tuple[str, str, str]]:

@@ -16,16 +16,16 @@ from arena.documents.bot import (
     SubmissionResponse,
     VersionItem,
 )
-from arena.documents.game import GameItem, GameQuery, Tally
+from arena.documents.game import GameItem, GameQuery
 from arena.documents.query import PageResponse
-from arena.documents.rating import ChangeItem, ChangeQuery, PoolRating
+from arena.documents.rating import ChangeItem, ChangeQuery, PoolRating, ScoreTables
 from arena.errors import ForbiddenError, NotFoundError
 from arena.services import leaderboard, remote, submission
 from arena.services.arena import Arena
 from arena.store.bots.bots import LEVELS
 from referee.errors import near
 
-LISTED_CHANGES = 50
+LISTED_CHANGES = 20
 """The latest rating changes of a version in a pool that its page lists; the JSON interface has all."""
 
 
@@ -101,7 +101,7 @@ class BotResults:
     families: Sequence[str]
     ratings: Sequence[PoolRating]
     curves: Mapping[str, Mapping[str, Sequence[ChangeItem]]]
-    tallies: Sequence[Tally]
+    scores: ScoreTables
     games: Sequence[GameItem]
 
     @property
@@ -117,12 +117,12 @@ def results(arena: Arena, name: str, number: str = "", family: str = "") -> BotR
         raise NotFoundError(f"version of {name}", number, [str(version.number) for version in bot.versions])
     ids = [version.id for version in versions]
     ratings = [line for line in bot.ratings if line.version_id in ids]
-    tallies = store.results.tally(ids) if ids else []
+    scores = store.results.scores(ids)
     families = {name for version in versions for name in version.families}
-    families |= {line.family for line in tallies} | {line.family for line in ratings}
+    families |= {name.partition(" ")[0] for name in scores.sides} | {line.family for line in ratings}
     if family:
         ratings = [line for line in ratings if line.family == family]
-        tallies = [line for line in tallies if line.family == family]
+        scores = store.results.scores(ids, family=family)
     changes = leaderboard.curves(arena, ids, sorted({line.pool for line in ratings}), LISTED_CHANGES)
     curves: dict[str, dict[str, Sequence[ChangeItem]]] = {}
     for line in sorted(ratings, key=lambda rating: rating.version_id):
@@ -134,7 +134,7 @@ def results(arena: Arena, name: str, number: str = "", family: str = "") -> BotR
         families=sorted(families),
         ratings=ratings,
         curves=curves,
-        tallies=tallies,
+        scores=scores,
         games=store.games.latest(GameQuery(family=family or None, limit=20), versions=ids).items if ids else [],
     )
 
@@ -222,7 +222,7 @@ class HeadToHead:
     versions: tuple[list[str], list[str]]
     mine: list[int]
     theirs: list[int]
-    tallies: list[Tally]
+    scores: ScoreTables
     games: PageResponse[GameItem]
     openings: Mapping[str, str]
 
@@ -245,7 +245,7 @@ def head_to_head(arena: Arena, name: str, other: str, query: MeetingsQuery) -> H
         versions=(list(versions[0]), list(versions[1])),
         mine=mine,
         theirs=theirs,
-        tallies=arena.store.results.tally(mine, theirs) if mine and theirs else [],
+        scores=arena.store.results.scores(mine, theirs),
         games=page,
         openings=arena.store.games.openings([game.id for game in page.items]),
     )

@@ -36,8 +36,8 @@ MAX_COMPARED = 6
 """Maximum of bots in one comparison; more curves cannot be distinguished."""
 _OFFERED = 300
 """Number of versions whose bots are offered for a comparison."""
-_MAX_POINTS = 600
-"""Maximum of points of all rating curves of a plot: one every pixel or two."""
+_MAX_POINTS = 300
+"""Maximum of points of all rating curves of a page: one every two pixels or three."""
 _FEWEST_POINTS = 30
 """Points of a curve in a plot of very many versions."""
 
@@ -231,5 +231,5 @@ def curves(
     """Return rating changes of versions in pools, oldest first, by version and pool: as many as a plot shows at equal
     distances, and the `latest` ones.
     """
-    most = max(_FEWEST_POINTS, _MAX_POINTS // max(1, len(version_ids)))
+    most = max(_FEWEST_POINTS, _MAX_POINTS // max(1, len(version_ids) * len(pools)))
     return arena.store.ratings.curves(version_ids, pools, most, latest)

@@ -35,7 +35,7 @@ from arena.pages.page import (
 )
 from arena.pages.query_form import form_names, read_form
 from arena.pages.rating_plot import RatingPlot, rating_plot
-from arena.pages.score_table import score_tables, timeline
+from arena.pages.score_table import timeline
 from arena.pages.session import checked_form
 from arena.services.arena import Arena
 from arena.services.bot import HeadToHead
@@ -117,11 +117,7 @@ async def _page(request: web.Request, number: str = "") -> web.Response:
     results, curves = await run(read)
     arena, identity, bot = arena_of(request), await session_of(request), results.bot
     mine = await run(services.bot.page, arena, BotQuery(owner=identity.name, limit=100)) if identity else None
-    scores = score_tables(results.tallies, {version.id for version in results.versions})
-    opponents, endings = (
-        sorted(table.values(), key=lambda score: (-score.games, score.name))
-        for table in (scores.opponents, scores.endings)
-    )
+    opponents, endings = ([*table.values()] for table in (results.scores.opponents, results.scores.endings))
     return render(
         request,
         "bot.html",
@@ -140,7 +136,7 @@ async def _page(request: web.Request, number: str = "") -> web.Response:
         is_active=any(version.state == "active" for version in results.bot.versions),
         plays=sorted({name for version in results.versions for name in version.families}),
         curves=curves,
-        sides=sorted(scores.sides.items()),
+        sides=sorted(results.scores.sides.items()),
         versions=sorted_table(request, VERSIONS, results.bot.versions, parameter="versions"),
         ratings=sorted_table(
             request,
@@ -149,7 +145,7 @@ async def _page(request: web.Request, number: str = "") -> web.Response:
             parameter="ratings",
             css=lambda line: "provisional" if line.is_provisional else "",
         ),
-        opponents=sorted_table(request, _OPPONENTS, opponents[:100], parameter="opponents"),
+        opponents=sorted_table(request, _OPPONENTS, opponents, parameter="opponents"),
         endings=sorted_table(request, _ENDINGS, endings, parameter="endings"),
         games=html_table.sort_games(request, results.games, with_family=True),
         tables=[sorted_table(request, _CHANGES, curve.changes, parameter="changes") for curve in curves],
@@ -225,7 +221,7 @@ async def versus(request: web.Request) -> web.Response:
     names = request.match_info["bot"], request.match_info["other"]
     query = read_form(request, MeetingsQuery, after=request.query.get("after") or None).query
     meetings = await run(services.bot.head_to_head, arena_of(request), *names, query)
-    scores = score_tables(meetings.tallies, set(meetings.mine))
+    scores = meetings.scores
     total = Score(names[0])
     for score in scores.endings.values():
         total.wins, total.draws = total.wins + score.wins, total.draws + score.draws
@@ -239,7 +235,7 @@ async def versus(request: web.Request) -> web.Response:
         query=query,
         total=total,
         sides=sorted(scores.sides.items()),
-        endings=sorted(scores.endings.values(), key=lambda score: (-score.games, score.name)),
+        endings=[*scores.endings.values()],
         games=meetings.games,
         timeline=timeline(meetings.games.items, set(meetings.mine)),
         table=html_table.sort_games(request, meetings.games.items, with_family=True),

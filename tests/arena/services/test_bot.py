@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from arena.documents.account import Identity
+from arena.documents.rating import ScoreTables
 from arena.errors import ForbiddenError, NotFoundError
 from arena.services import Arena, bot
 from arena.store.base.tables.ratings import VersionRating
@@ -107,8 +108,8 @@ def test_results_are_those_of_a_version_and_a_family(arena: Arena) -> None:
     )
     assert [line.name for line in whole.versions] == ["ada v1"]
     (curve,) = whole.curves["loa"].values()
-    assert len(curve) == len(whole.games) == sum(tally.count for tally in whole.tallies)
+    assert len(curve) == len(whole.games) == sum(score.games for score in whole.scores.opponents.values())
     elsewhere = bot.results(arena, "ada", "1", "abalone")
-    assert (elsewhere.ratings, elsewhere.tallies, elsewhere.games) == ([], [], [])
+    assert (elsewhere.ratings, elsewhere.scores, elsewhere.games) == ([], ScoreTables(), [])
     with pytest.raises(NotFoundError, match="no version of ada '7'"):
         bot.results(arena, "ada", "7")

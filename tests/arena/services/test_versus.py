@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from arena.documents.bot import MeetingsQuery
+from arena.documents.rating import ScoreTables
 from arena.errors import NotFoundError
 from arena.services import Arena, bot
 from tests.arena.field import Field
@@ -17,7 +18,7 @@ def test_read_returns_the_games_between_two_bots(arena: Arena) -> None:
     meetings = bot.head_to_head(arena, "ada", "bob", MeetingsQuery(mine="ada v1"))
     assert meetings.versions == (["ada v1"], ["bob v1"])
     assert [line.id for line in meetings.games.items] == [game.id for game in reversed(played)]
-    assert sum(tally.count for tally in meetings.tallies) == len(played)
+    assert sum(score.games for score in meetings.scores.endings.values()) == len(played)
     assert bot.meetings(arena, "ada", "bob", MeetingsQuery(limit=2)).items == meetings.games.items[:2]
 
 
@@ -25,7 +26,7 @@ def test_games_without_a_version_are_none(arena: Arena) -> None:
     field = Field(arena.store)
     field.play(4)
     arena.store.bots.add("idle", field.user_id)
-    assert bot.head_to_head(arena, "ada", "idle", MeetingsQuery()).tallies == []
+    assert bot.head_to_head(arena, "ada", "idle", MeetingsQuery()).scores == ScoreTables()
     assert bot.meetings(arena, "ada", "idle", MeetingsQuery()).items == []
 
 
