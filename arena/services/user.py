@@ -23,13 +23,13 @@ from arena.services.arena import Arena
 from referee.rules.core import SIDES
 
 MAX_NAME = 80
-MAX_SEARCHED = 200
+MAX_SEARCHED = 100
 """Latest games among which the best wins are searched."""
 MAX_GAMES, MAX_WINS = 10, 5
 """Latest games and best wins of a profile."""
 MAX_VERSIONS = 20
 """Versions of a user whose games are searched, those of the latest games: each is two parts of the query."""
-MAX_BOTS = 100
+MAX_BOTS = 50
 """Bots on one page of a profile."""
 TOKEN_DAYS = 90
 """Default lifetime of a token."""

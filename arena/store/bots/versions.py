@@ -136,13 +136,12 @@ class Versions(Repository):
         """Return the ids of all versions of a user's bots, and of the user as a player: those of the latest
         rated games first, then the newest.
         """
+        last = select(func.max(col(VersionRating.last))).where(col(VersionRating.version_id) == col(Version.id))
         query = (
             select(col(Version.id))
             .join(BotIdentity, col(BotIdentity.id) == col(Version.bot_id))
-            .outerjoin(VersionRating, col(VersionRating.version_id) == col(Version.id))
             .where(col(BotIdentity.owner_id) == user_id)
-            .group_by(col(Version.id))
-            .order_by(func.coalesce(func.max(col(VersionRating.last)), 0).desc(), col(Version.id).desc())
+            .order_by(func.coalesce(last.scalar_subquery(), 0).desc(), col(Version.id).desc())
         )
         with self._sessions.reading() as session:
             return list(session.scalars(query))
