@@ -86,24 +86,26 @@ def fit(
 
     Raises ValueError for points other than 0, 0.5 and 1, and for a bot against itself.
     """
-    table: dict[tuple[str, str], list[int]] = {}
-    for (first, second, points), games in Counter(results).items():  # Counter counts in C: there may be millions
+    table = Counter(results)  # counted in C: there may be millions
+    for first, second, points in table:
         if points not in (0, 0.5, 1) or first == second:
             raise ValueError(f"invalid result: {first!r} against {second!r} with {points} points")
-        if not with_advantage and second < first:  # sides do not matter: merge the rows of both orders
-            first, second, points = second, first, 1 - points
-        table.setdefault((first, second), [0, 0, 0])[int(2 - 2 * points)] += games
-    names = sorted({name for pair in table for name in pair})
+    names = sorted({result[0] for result in table} | {result[1] for result in table})
     if not names:
         return StrengthFit((), 0.0, 0.0, 0.0, 0)
-    index = {name: number for number, name in enumerate(names)}
-    pairs = sorted(table)
-    firsts = np.array([index[first] for first, _ in pairs], dtype=np.int64)
-    seconds = np.array([index[second] for _, second in pairs], dtype=np.int64)
-    counts = np.array([table[pair] for pair in pairs], dtype=np.float64)  # wins of first, draws, wins of second
-    model = _Model(len(names), firsts, seconds, counts, with_advantage=with_advantage, prior=prior)
+    size, index = len(names), {name: number for number, name in enumerate(names)}
+    firsts = np.array([index[first] for first, _, _ in table], dtype=np.int64)
+    seconds = np.array([index[second] for _, second, _ in table], dtype=np.int64)
+    outcomes = (2 - 2 * np.array([points for _, _, points in table])).astype(np.int64)
+    if not with_advantage:  # sides do not matter: merge the rows of both orders
+        outcomes = np.where(seconds < firsts, 2 - outcomes, outcomes)
+        firsts, seconds = np.minimum(firsts, seconds), np.maximum(firsts, seconds)
+    pairs, rows = np.unique(firsts * size + seconds, return_inverse=True)
+    firsts, seconds = np.divmod(pairs, size)
+    # Wins of the first, draws, wins of the second.
+    counts = np.bincount(3 * rows + outcomes, [*table.values()], 3 * len(pairs)).astype(np.float64).reshape(-1, 3)
+    model = _Model(size, firsts, seconds, counts, with_advantage=with_advantage, prior=prior)
     values, covariance = model.solve()
-    size = len(names)
     centre = np.eye(size) - np.full((size, size), 1 / size)
     theta = centre @ values[:size]
     spread = centre @ covariance[:size, :size] @ centre
@@ -129,7 +131,7 @@ def fit(
         tie / (2 + tie),
         float(ELO * gain),
         Z95 * ELO * error,
-        _groups(size, firsts.tolist(), seconds.tolist()),
+        _groups(size, firsts, seconds),
         ELO**2 * spread[np.ix_(order, order)],
     )
 
@@ -220,15 +222,13 @@ class _Model:
         return gradient, information
 
 
-def _groups(size: int, firsts: list[int], seconds: list[int]) -> int:
-    parent = list(range(size))
-
-    def root(member: int) -> int:
-        while parent[member] != member:
-            # Halving the paths on the way keeps them short.
-            parent[member] = member = parent[parent[member]]
-        return member
-
-    for left, right in zip(firsts, seconds, strict=True):
-        parent[root(left)] = root(right)
-    return len({root(member) for member in range(size)})
+def _groups(size: int, firsts: _Ints, seconds: _Ints) -> int:
+    """Count the connected groups: each bot takes the lowest label of those that it met, until none changes."""
+    labels, before = np.arange(size), np.zeros(0, dtype=np.int64)
+    while not np.array_equal(labels, before):
+        before = labels
+        lowest, labels = np.minimum(labels[firsts], labels[seconds]), labels.copy()
+        np.minimum.at(labels, firsts, lowest)
+        np.minimum.at(labels, seconds, lowest)
+        labels = labels[labels]  # the label of the label: long chains need few rounds
+    return len(np.unique(labels))
