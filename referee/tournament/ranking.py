@@ -87,8 +87,8 @@ class Scores:
         self.endings: Counter[str] = Counter()
         self.ends: dict[tuple[int, str], tuple[str, str]] = {}
         self.last = self.restarted = 0
-        self._half: dict[tuple[int, int, int], dict[int, int]] = {}
-        """First results of pairs whose other game has no result yet: twice the points by version."""
+        self._half: dict[tuple[int, int, int], int] = {}
+        """First results of pairs whose other game has no result yet: twice the points of the lower version id."""
 
     @classmethod
     def of_games(cls, games: Iterable[TournamentGame], versions: Mapping[int, int]) -> Self:
@@ -114,20 +114,23 @@ class Scores:
             self.last = result.commit_number
 
     def _add(self, first: int, second: int, pair: int, points: float) -> None:
-        mine = round(2 * points)
-        scored, key = {first: mine, second: 2 - mine}, (pair, min(first, second), max(first, second))
+        # Without objects of its own, for speed: a first page of a tournament adds all its games.
+        mine = int(2 * points)
         self.meetings.setdefault((first, second), [0] * 3)[mine] += 1
-        before = self._half.pop(key, None)
+        low, high, mine = (first, second, mine) if first < second else (second, first, 2 - mine)
+        lower, higher = self.players[low], self.players[high]
+        lower.games[mine] += 1
+        higher.games[2 - mine] += 1
+        before = self._half.pop((pair, low, high), None)
         if before is None:
-            self._half[key] = scored
-        for version, points_twice in scored.items():
-            player = self.players[version]
-            player.games[points_twice] += 1
-            if before is None:
-                player.singles[points_twice] += 1
-            else:
-                player.singles[before[version]] -= 1
-                player.pairs[points_twice + before[version]] += 1
+            self._half[pair, low, high] = mine
+            lower.singles[mine] += 1
+            higher.singles[2 - mine] += 1
+        else:
+            lower.singles[before] -= 1
+            higher.singles[2 - before] -= 1
+            lower.pairs[mine + before] += 1
+            higher.pairs[4 - mine - before] += 1
 
     def between(self, one: int, two: int) -> list[int]:
         """Return the numbers of games between two versions in which `one` scored 0, ½ and 1 points."""

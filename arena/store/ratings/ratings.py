@@ -227,13 +227,13 @@ class Ratings(Repository):
 
         `ends` gives the ids of these two games by version and pool.
         """
-        games = sorted({game for both in ends.values() for game in both})
+        games, versions = sorted({game for both in ends.values() for game in both}), {version for version, _ in ends}
         rows: dict[tuple[str, int], Row[*tuple[Any, ...]]] = {}
         fields = ("game_id", "version_id", "mu_before", "sigma_before", "mu", "sigma")
         columns = [col(getattr(RatingChange, name)) for name in fields]
         with self._sessions.reading() as session:
             for part in batched(games):
-                query = select(*columns).where(col(RatingChange.game_id).in_(part))
+                query = select(*columns).where(columns[0].in_(part), columns[1].in_(versions))
                 rows.update(((row.game_id, row.version_id), row) for row in fetch(session, query))
         strengths = {}
         for (version, _), (first, last) in ends.items():
