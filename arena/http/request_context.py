@@ -71,11 +71,11 @@ class Preparation:
     now: dict[str, str] = field(default_factory=dict)
     """Families and their functions."""
     compiled: Counter[str] = field(default_factory=Counter)
-    """How many functions of each of these families were compiled."""
+    """Numbers of compiled functions by family."""
 
     @property
     def progress(self) -> float:
-        """How many families are compiled, in fractions: a family has about 80 functions."""
+        """The number of compiled families, with parts of those under way: a family has about 80 functions."""
         return self.ready + sum(min(self.compiled[family] / 80, 0.95) for family in self.now)
 
 
