@@ -1,27 +1,21 @@
 """The event bus inside one process: events are delivered to the subscribers of their type.
 
 Events are hints: the database is the truth, and losing every event loses no result. Queues are bounded; a slow
-subscriber is dropped, and starts again from the database. The settings may choose a bus over a broker instead.
+subscriber is dropped, and starts again from the database.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import fields
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from arena.events.messages import Event
 from referee.errors import ArenaError
-
-if TYPE_CHECKING:
-    from arena.config import Settings
-    from arena.metrics import Metrics
-
 
 E = TypeVar("E", bound=Event)
 MAX_QUEUED = 1000
@@ -126,6 +120,8 @@ class EventBus(Protocol):
 
 
 class Bus:
+    """The bus inside one process."""
+
     def __init__(self) -> None:
         self._subscriptions: set[Subscription[Any]] = set()
         self._lock = threading.Lock()
@@ -153,21 +149,3 @@ class Bus:
         """Remove a subscription, unless it was removed already."""
         # No lock: `offer` may call this while it holds the lock, and discarding from a set is atomic.
         self._subscriptions.discard(subscription)
-
-
-@contextlib.asynccontextmanager
-async def open_bus(
-    settings: Settings, metrics: Metrics | None = None, *, has_pages: bool = True
-) -> AsyncIterator[EventBus]:
-    """Open the bus that the settings choose. Raises BusError.
-
-    A bus over a broker counts its messages in `metrics`, and without pages receives only what a coordinator needs.
-    """
-    if not settings.mqtt:
-        yield Bus()
-        return
-    from arena.events.mqtt.bus import connected  # loads the MQTT client only where there is a broker
-    from arena.metrics import Metrics
-
-    async with connected(settings, metrics or Metrics(), has_pages=has_pages) as bus:
-        yield bus

@@ -184,7 +184,7 @@ def run(arguments: RefereeArguments) -> None:
 
 async def _run(settings: Settings, store: Store) -> None:
     from arena.cluster.spool import Spool
-    from arena.events.bus import open_bus
+    from arena.events.factory import open_bus
     from arena.metrics import Metrics
 
     metrics = Metrics()

@@ -72,7 +72,7 @@ def run(arguments: ServeArguments) -> None:
 
 
 async def _serve(settings: Settings, store: Store) -> None:
-    from arena.events.bus import open_bus
+    from arena.events.factory import open_bus
     from arena.metrics import Metrics
 
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "blocking"))

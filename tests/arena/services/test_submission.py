@@ -48,7 +48,7 @@ def test_submit_over_quota_raises(arena: Arena, person: Person) -> None:
     ada = person("ada")
     bring(arena, ada)
     bring(arena, ada, words=b"# two\n")
-    with pytest.raises(QuotaError, match="you have 2 of 2 versions"):
+    with pytest.raises(QuotaError, match="you have 2 versions; the limit is 2"):
         bring(arena, ada, words=b"# three\n")
 
 

@@ -13,7 +13,8 @@ import aiomqtt
 import pytest
 
 from arena.config import Settings
-from arena.events.bus import BusError, open_bus
+from arena.events.bus import BusError
+from arena.events.factory import open_bus
 from arena.events.messages import KINDS, CoordinatorWakeup, GameSnapshot, VersionChanged, VersionStep
 from arena.events.mqtt.outbox import topics_of
 from tests.arena.events.mqtt.broker import Mosquitto, program

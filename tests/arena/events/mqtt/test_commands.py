@@ -19,7 +19,8 @@ from arena.cli.server import doctor
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.run import run
 from arena.config import Settings
-from arena.events.bus import BusError, open_bus
+from arena.events.bus import BusError
+from arena.events.factory import open_bus
 from arena.events.messages import CoordinatorWakeup
 from arena.events.mqtt.bus import MqttBus
 from arena.store import Store

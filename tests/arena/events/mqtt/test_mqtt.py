@@ -15,7 +15,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from arena.config import Settings
-from arena.events.bus import BusError, E, EventBus, Subscription, open_bus
+from arena.events.bus import BusError, E, EventBus, Subscription
+from arena.events.factory import open_bus
 from arena.events.live import Live
 from arena.events.messages import (
     CoordinatorChanged,
