@@ -68,7 +68,7 @@ def configure(form: Form = "auto", level: str = "info") -> None:
     structlog.configure(
         processors=[*shared, *last],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.WriteLoggerFactory(file=cast("TextIO", _Stderr())),
+        logger_factory=structlog.WriteLoggerFactory(file=cast(TextIO, _Stderr())),
         cache_logger_on_first_use=False,
     )
     # Messages of the standard library's logging get the same format.
@@ -76,7 +76,7 @@ def configure(form: Form = "auto", level: str = "info") -> None:
         foreign_pre_chain=shared,
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *last],
     )
-    handler = logging.StreamHandler(cast("TextIO", _Stderr()))
+    handler = logging.StreamHandler(cast(TextIO, _Stderr()))
     handler.setFormatter(formatter)
     logging.basicConfig(handlers=[handler], level=max(number, logging.WARNING), force=True)
 

@@ -239,7 +239,7 @@ def _result(rest: str, line: str) -> UgiResult:
     winner, _, termination = rest.partition(" ")
     if winner not in ("p1win", "p2win", "draw"):
         raise BadLine("result without a winner", line=line, hint="write: result p1win|p2win|draw <termination>")
-    return UgiResult(cast("ResultWord", winner), termination.strip())
+    return UgiResult(cast(ResultWord, winner), termination.strip())
 
 
 _REFEREE: dict[str, Callable[[str, str], RefereeMessage]] = {

@@ -206,7 +206,7 @@ def mine(arena: Arena, by: Visitor) -> list[OpenGameItem]:
     return [
         OpenGameItem(
             id=line.id,
-            state=cast("OpenState", line.state),
+            state=cast(OpenState, line.state),
             side=line.side,
             plies=len(line.plies),
             is_rated=line.is_rated,

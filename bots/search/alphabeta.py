@@ -105,10 +105,10 @@ def new_search_state(table_bytes: int, net: Net) -> SearchState:
     The search feature LINEAR_EVAL is switched off if the kernel or the net lacks linear features.
     """
     maps = net.maps
-    if not HAS_LINEAR_FEATURES or net.rows.size < cast("LinearFeatures", _kernel).LINEAR_FEATURE_COUNT:
+    if not HAS_LINEAR_FEATURES or net.rows.size < cast(LinearFeatures, _kernel).LINEAR_FEATURE_COUNT:
         maps[0, SEARCH_FEATURES] &= ~LINEAR_EVAL
     if HAS_TACTICS and maps[0, SEARCH_FEATURES] & TUNED_PIECE_VALUES == 0:
-        prices = cast("Tactics", _kernel).PIECE_VALUES
+        prices = cast(Tactics, _kernel).PIECE_VALUES
         maps[0, FIRST_PIECE_VALUE : FIRST_PIECE_VALUE + prices.size] = prices
     return SearchState(
         work=np.zeros(WORK_SIZE, dtype=np.int64),

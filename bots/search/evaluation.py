@@ -67,7 +67,7 @@ def no_linear_features(state: State, config: Config, active: Any) -> int:
 
 HAS_TACTICS = hasattr(_kernel, "captures")
 """Whether the kernel implements `referee.rules.kernel_protocol.Tactics`."""
-_tactics = cast("Tactics", _kernel)
+_tactics = cast(Tactics, _kernel)
 kernel_captures: Any = _tactics.captures if HAS_TACTICS else no_captures
 kernel_quiet_eval: Any = _tactics.quiet_eval if HAS_TACTICS else fallback_quiet_eval
 in_check: Any = _tactics.in_check if HAS_TACTICS else never_in_check
@@ -75,7 +75,7 @@ in_check: Any = _tactics.in_check if HAS_TACTICS else never_in_check
 HAS_LINEAR_FEATURES = hasattr(_kernel, "linear_features")
 """Whether the kernel implements `referee.rules.kernel_protocol.LinearFeatures`."""
 kernel_linear_features: Any = (
-    cast("LinearFeatures", _kernel).linear_features if HAS_LINEAR_FEATURES else no_linear_features
+    cast(LinearFeatures, _kernel).linear_features if HAS_LINEAR_FEATURES else no_linear_features
 )
 
 LINEAR_ROW: Any = np.int64(MAX_DEPTH + 1)

@@ -77,7 +77,7 @@ def linear_features_of(ruleset: Ruleset) -> LinearFeatures:
         raise ValueError(
             f"the kernel of {rules.family} has no linear features for these rules: implement `LinearFeatures`"
         )
-    return cast("LinearFeatures", rules.kernel)
+    return cast(LinearFeatures, rules.kernel)
 
 
 def active_features(ruleset: Ruleset, states: npt.NDArray[Any]) -> ActiveFeatures:

@@ -44,7 +44,7 @@ def tactics_of(ruleset: Ruleset) -> Tactics:
     rules = ruleset.rules
     if not hasattr(rules.kernel, "quiet_eval") or not has_features(ruleset):
         raise ValueError(f"the kernel of {rules.family} has no tactics for these rules: implement `Tactics`")
-    return cast("Tactics", rules.kernel)
+    return cast(Tactics, rules.kernel)
 
 
 def quiet_positions(ruleset: Ruleset, states: States) -> npt.NDArray[np.bool_]:

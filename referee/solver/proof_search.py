@@ -50,9 +50,9 @@ def cannot_tell(state: State, config: Config, moves: int) -> bool:
     return True
 
 
-counted: Any = cast("Counters", _kernel).counted if hasattr(_kernel, "counted") else counts_nothing
+counted: Any = cast(Counters, _kernel).counted if hasattr(_kernel, "counted") else counts_nothing
 HAS_PROSPECTS = hasattr(_kernel, "may_win")
-may_win: Any = cast("Prospects", _kernel).may_win if HAS_PROSPECTS else cannot_tell
+may_win: Any = cast(Prospects, _kernel).may_win if HAS_PROSPECTS else cannot_tell
 
 MAX_PLIES = 128
 """The longest win, in plies."""

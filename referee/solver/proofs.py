@@ -41,7 +41,7 @@ class Condition:
     def index(self, ruleset: Ruleset) -> int:
         """Return the index of the counter in `COUNTERS` of the family's kernel. Raise UnknownNameError."""
         rules = ruleset.rules
-        known = cast("Counters", rules.kernel).COUNTERS if hasattr(rules.kernel, "COUNTERS") else ()
+        known = cast(Counters, rules.kernel).COUNTERS if hasattr(rules.kernel, "COUNTERS") else ()
         if self.counter not in known:
             raise UnknownNameError(f"condition of {rules.family}", self.counter, tuple(known))
         return known.index(self.counter)

@@ -202,7 +202,7 @@ def _problem(row: StoredProblem, author: str | None, attempt: FirstAttempt | Non
         title=row.title,
         source=row.source,
         author=author,
-        state=cast("WinProblemState", row.state),
+        state=cast(WinProblemState, row.state),
         problem=row.problem,
         level=row.level,
         is_unique=row.is_unique,

@@ -263,7 +263,7 @@ class Imports(Repository):
 def _response(row: StoredImport) -> ImportResponse:
     return ImportResponse(
         id=row.id,
-        state=cast("ImportState", row.state),
+        state=cast(ImportState, row.state),
         file=row.source,
         format=row.notation,
         lines=row.lines,

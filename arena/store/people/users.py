@@ -273,7 +273,7 @@ def _user_item(row: User) -> UserItem:
     """Return a user as a document. Any row of `_USER` will do."""
     return UserItem(
         name=row.name,
-        role=cast("RoleName", row.role),
+        role=cast(RoleName, row.role),
         is_active=row.is_active,
         about=row.about,
         link=row.link,

@@ -28,7 +28,7 @@ from referee.rules.core import Termination
 def test_bot_that_hung_up_failed_by_the_limit_that_ended_it(
     excess: str, has_exited: bool, termination: Termination
 ) -> None:
-    process = Process(BotSpec("b", ("b",)), BotLimits(), cast("Any", None), cast("Any", None))
+    process = Process(BotSpec("b", ("b",)), BotLimits(), cast(Any, None), cast(Any, None))
     process.child = cast(
         "Any",
         SimpleNamespace(
@@ -63,7 +63,7 @@ def test_script_the_kernel_cannot_start_is_refused_with_the_cause(
     assert script_fault(tmp_path) is None
     assert script_fault(tmp_path / "absent") is None
     if fault:
-        process = Process(BotSpec("b", (str(file),)), BotLimits(), cast("Any", None), cast("Any", None))
+        process = Process(BotSpec("b", (str(file),)), BotLimits(), cast(Any, None), cast(Any, None))
         with pytest.raises(BotError, match=f"{file}: {fault}") as error:
             process.start()
         assert error.value.termination is Termination.HANDSHAKE_FAILED
