@@ -13,10 +13,9 @@ import pytest
 from arena.__main__ import hold_streams
 from arena.cli.terminal.exit import Exit
 from arena.cli.terminal.run import run
-from arena.store import Store
 
 TIMEOUT_S = 200
-COMMANDS = ["--help", "--version", "rules list", "rules list --json", "archive list --data here"]
+COMMANDS = ["--help", "--version", "rules list", "rules list --json"]
 """One of each kind: what writes differs."""
 
 
@@ -29,13 +28,6 @@ def _piped(words: str, rest: str, folder: Path) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("streams")
-    Store.in_folder(place / "here").close()
-    return place
-
-
 @pytest.mark.parametrize(
     ("words", "rest"),
     [
@@ -43,21 +35,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *(("--help", rest) for rest in ("| head -c 10", ">&-", "2>&-")),
     ],
 )
-def test_output_that_nobody_reads_is_no_fault(folder: Path, words: str, rest: str) -> None:
+def test_output_that_nobody_reads_is_no_fault(tmp_path: Path, words: str, rest: str) -> None:
     """The kinds of commands differ in what writes: each meets a reader that is gone and streams that are closed."""
-    code, complaints = _piped(words, rest, folder)
+    code, complaints = _piped(words, rest, tmp_path)
     assert complaints == ""
     assert code in ((0, Exit.UNREAD) if "|" in rest else (0,))
 
 
-def test_an_error_that_nobody_reads_ends_as_unread_output(folder: Path) -> None:
+def test_an_error_that_nobody_reads_ends_as_unread_output(tmp_path: Path) -> None:
     # The reader has gone before the command begins.
-    code, complaints = _piped("nope", "2>&1 | exec true", folder)
+    code, complaints = _piped("nope", "2>&1 | exec true", tmp_path)
     assert (code in (Exit.USAGE, Exit.UNREAD), complaints) == (True, "")
-    assert _piped("nope", ">&- 2>&-", folder) == (Exit.USAGE, "")
+    assert _piped("nope", ">&- 2>&-", tmp_path) == (Exit.USAGE, "")
 
 
-def test_a_stream_ends_when_its_reader_has_seen_enough(folder: Path) -> None:
+def test_a_stream_ends_when_its_reader_has_seen_enough() -> None:
     program = "from arena.cli.terminal import output\nfor number in range(10**6): output.item({'number': number})"
     script = (
         "import referee.rules.per_family as module; from arena.__main__ import main; import sys\n"
@@ -71,8 +63,8 @@ def test_a_stream_ends_when_its_reader_has_seen_enough(folder: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (Exit.UNREAD, '{"number":0}\n', "")
 
 
-def test_a_full_disk_is_told_once(folder: Path) -> None:
-    code, complaints = _piped("rules list", "> /dev/full", folder)
+def test_a_full_disk_is_told_once(tmp_path: Path) -> None:
+    code, complaints = _piped("rules list", "> /dev/full", tmp_path)
     assert code == Exit.FAILED
     assert complaints == "error: the disk is full; make room and do it again\n"
 
