@@ -129,22 +129,22 @@ def test_repeated_kills_with_a_standby_record_every_game_once(live: Stage) -> No
         first.until("state acting")
         with victim(live, dies_after=5) as second:
             assert second.until("state")[-1] == "state standing by"
-            number = cup(live)
+            number = cup(live, games=6)
             seen = ended(first.until("end", 4))
             first.await_death()
             restored = ended(second.until("state acting"))  # a result that waited when the first one died
             seen += restored + ended(second.until("end", 5 - len(restored)))
             second.await_death()
-    left = 30 - live.store.games.counts(number)["finished"]
-    assert 0 < left < 30
+    left = 18 - live.store.games.counts(number)["finished"]
+    assert 0 < left < 18
     with victim(live) as third:
         seen += ended(third.until("end", left))
         third.stop()
     assert len(seen) == len(set(seen))
     assert live.tournament(number).state == "finished"
-    live.check_exactly_once(number, 30)
+    live.check_exactly_once(number, 18)
     before = {line.version_id: line for line in live.store.ratings.leaderboard("loa").items}
-    assert live.store.ratings.rebuild() == 30
+    assert live.store.ratings.rebuild() == 18
     assert {line.version_id: line for line in live.store.ratings.leaderboard("loa").items} == before
 
 
@@ -154,32 +154,32 @@ def test_a_stop_hands_over_to_the_standby_and_every_game_is_recorded_once(live: 
         first.until("state acting")
         with victim(live) as second:
             assert second.until("state")[-1] == "state standing by"
-            number = cup(live)
+            number = cup(live, games=6)
             seen = ended(first.until("end", 3)) + ended(first.stop())
             seen += ended(second.until("state acting"))
-            seen += ended(second.until("end", 30 - len(seen)))
+            seen += ended(second.until("end", 18 - len(seen)))
             second.stop()
-    assert len(set(seen)) == len(seen) == 30
-    live.check_exactly_once(number, 30)
+    assert len(set(seen)) == len(seen) == 18
+    live.check_exactly_once(number, 18)
     assert live.store.voids.page().items == []
 
 
 @pytest.mark.long
-def test_four_coordinators_of_a_postgresql_killed_in_turn_record_every_game_once(
+def test_three_coordinators_of_a_postgresql_killed_in_turn_record_every_game_once(
     cluster: postgres.Cluster, tmp_path: Path
 ) -> None:
     cluster.empty()  # other tests may have left a lease
     with ExitStack() as stack:
         stage = cast(stack.enter_context(closing(Store(cluster.url()))), tmp_path)
-        # Whichever acts dies after 8 results; the last one has too few games left to die of.
-        victims = [stack.enter_context(victim(stage, dies_after=8)) for _ in range(4)]
+        # Whichever acts dies after 7 results; the last one has too few games left to die of.
+        victims = [stack.enter_context(victim(stage, dies_after=7)) for _ in range(3)]
         for other in victims:
             other.until("state")
-        number = cup(stage)
+        number = cup(stage, games=6)
         wait(lambda: stage.tournament(number).state == "finished", "the end")
         (last,) = (other for other in victims if other.process.poll() is None)
         last.stop()
-        stage.check_exactly_once(number, 30)
+        stage.check_exactly_once(number, 18)
 
 
 def test_pausing_cancels_an_endless_game(live: Stage) -> None:
