@@ -16,48 +16,52 @@ from tests.arena.pages.test_viewer import reads
 LONG_NAME = "a-name-of-forty-letters-as-long-as-may-be"
 
 
-@pytest.mark.parametrize("path", ["/archive", "/loa/leaderboard", "/games"])
-def test_a_table_with_long_names_fits_a_window(site: Site, page: Any, path: str) -> None:
+def test_a_table_with_long_names_fits_a_window(site: Site, page: Any) -> None:
     page.set_viewport_size({"width": 1280, "height": 900})
-    visit(page, site, path)
-    page.evaluate(
-        "(name) => document.querySelectorAll('.name').forEach((one) => { one.textContent = name; })", LONG_NAME
-    )
-    cut = "[...document.querySelectorAll('.wide')].filter((one) => one.scrollWidth > one.clientWidth + 1).length"
-    assert page.evaluate(cut) == 0
+    for path in ("/archive", "/loa/leaderboard", "/games"):
+        visit(page, site, path)
+        page.evaluate(
+            "(name) => document.querySelectorAll('.name').forEach((one) => { one.textContent = name; })", LONG_NAME
+        )
+        cut = "[...document.querySelectorAll('.wide')].filter((one) => one.scrollWidth > one.clientWidth + 1).length"
+        assert page.evaluate(cut) == 0, path
 
 
-@pytest.mark.parametrize("path", ["/loa/leaderboard", "/tournaments/2#crosstable"])
-def test_the_cells_of_a_row_have_one_line_below(site: Site, page: Any, path: str) -> None:
-    visit(page, site, path)
+def test_the_cells_of_a_row_have_one_line_below(site: Site, page: Any) -> None:
     uneven = """() => [...document.querySelectorAll('.stick tbody tr')].filter((row) => {
         const cells = [...row.cells];
         const lines = cells.map((one) => `${one.getBoundingClientRect().bottom} ${getComputedStyle(one).borderBottom}`);
         return new Set(lines).size > 1 || cells.some((one) => getComputedStyle(one).boxShadow !== 'none');
     }).length"""
-    assert page.locator(".stick tbody tr").count()
-    assert page.evaluate(uneven) == 0
+    for path in ("/loa/leaderboard", "/tournaments/2#crosstable"):
+        visit(page, site, path)
+        assert page.locator(".stick tbody tr").count()
+        assert page.evaluate(uneven) == 0, path
 
 
-@pytest.mark.parametrize("width", [320, 1280, 1920])
-def test_the_line_below_the_board_shows_the_whole_text_of_a_move(site: Site, page: Any, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
+def test_the_line_below_the_board_shows_the_whole_text_of_a_move(site: Site, page: Any) -> None:
     visit(page, site, f"/games/{site.stage.finished['loa']}?ply=9")
-    button = page.locator("[data-go=end]").bounding_box()
+    short = page.inner_text("#said")
     said = "Black e1-g3, captures a piece, connected – a comment that is longer than two lines of this column may be"
-    page.evaluate("(said) => { document.getElementById('said').textContent = said; }", said)
+    say = "(said) => { document.getElementById('said').textContent = said; }"
     hidden = "((line) => line.scrollHeight - line.clientHeight)(document.getElementById('status'))"
-    assert page.evaluate(hidden) <= 0
-    assert page.evaluate("getComputedStyle(document.getElementById('said')).webkitLineClamp") == "none"
-    assert page.locator("[data-go=end]").bounding_box() == button
+    for width in (320, 1280, 1920):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.evaluate(say, short)
+        button = page.locator("[data-go=end]").bounding_box()
+        page.evaluate(say, said)
+        assert page.evaluate(hidden) <= 0, width
+        assert page.evaluate("getComputedStyle(document.getElementById('said')).webkitLineClamp") == "none"
+        assert page.locator("[data-go=end]").bounding_box() == button, width
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_result_letters_on_tinted_cells_are_as_clear_as_other_text(site: Site, page: Any, scheme: str) -> None:
-    page.emulate_media(color_scheme=scheme)
+def test_result_letters_on_tinted_cells_are_as_clear_as_other_text(site: Site, page: Any) -> None:
     visit(page, site, "/tournaments/2#crosstable")
-    colours = page.locator("td[class^=h] .pairs a").evaluate_all("(all) => all.map((a) => getComputedStyle(a).color)")
-    assert set(colours) == {page.evaluate("getComputedStyle(document.body).color")}
+    letters = page.locator("td[class^=h] .pairs a")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        colours = letters.evaluate_all("(all) => all.map((a) => getComputedStyle(a).color)")
+        assert set(colours) == {page.evaluate("getComputedStyle(document.body).color")}, scheme
 
 
 def test_empty_cells_are_not_shown_on_phones(site: Site, page: Any) -> None:
@@ -111,27 +115,28 @@ def test_pages_stay_where_they_are_when_scripts_start(site: Site, page: Any, wid
     assert {path: shift for path, shift in shifts.items() if shift >= MAX_SHIFT} == {}
 
 
-@pytest.mark.parametrize("width", [320, 375, 1280])
-def test_all_tabs_of_a_page_are_seen(site: Site, page: Any, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 740})
+def test_all_tabs_of_a_page_are_seen(site: Site, page: Any) -> None:
     visit(page, site, f"/tournaments/{site.stage.tournaments['tablut']}")
-    ends = page.locator(".tabs.parts a").evaluate_all("(all) => all.map((tab) => tab.getBoundingClientRect().right)")
-    assert len(ends) > 4
-    assert max(ends) <= width
+    tabs = page.locator(".tabs.parts a")
+    for width in (320, 375, 1280):
+        page.set_viewport_size({"width": width, "height": 740})
+        ends = tabs.evaluate_all("(all) => all.map((tab) => tab.getBoundingClientRect().right)")
+        assert len(ends) > 4
+        assert max(ends) <= width
 
 
-@pytest.mark.parametrize("path", ["/", "/loa/board", "/tournaments", "GAME"])
-def test_content_ends_where_the_header_does_on_a_wide_screen(site: Site, page: Any, path: str) -> None:
+def test_content_ends_where_the_header_does_on_a_wide_screen(site: Site, page: Any) -> None:
     page.set_viewport_size({"width": 1920, "height": 1080})
-    visit(page, site, f"/games/{site.stage.finished['abalone']}" if path == "GAME" else path)
     edges = """(place) => {
         const box = document.querySelector(place).getBoundingClientRect();
         const style = getComputedStyle(document.querySelector(place));
         return [box.left + parseFloat(style.paddingLeft), box.right - parseFloat(style.paddingRight)];
     }"""
-    assert page.evaluate(edges, "main") == page.evaluate(edges, ".top > nav")
-    if page.locator(".viewer > .side").count():
-        assert page.evaluate(edges, ".viewer > .side")[1] == pytest.approx(page.evaluate(edges, "main")[1], abs=1)
+    for path in ("/", "/loa/board", "/tournaments", f"/games/{site.stage.finished['abalone']}"):
+        visit(page, site, path)
+        assert page.evaluate(edges, "main") == page.evaluate(edges, ".top > nav"), path
+        if page.locator(".viewer > .side").count():
+            assert page.evaluate(edges, ".viewer > .side")[1] == pytest.approx(page.evaluate(edges, "main")[1], abs=1)
 
 
 def test_the_list_of_moves_is_high_and_has_whole_rows_below_its_head(site: Site, page: Any) -> None:
@@ -171,10 +176,10 @@ CUT_RINGS = """(kinds) => [...document.querySelectorAll(kinds)].filter((one) => 
 }).map((one) => `${one.tagName} ${one.id || one.className || one.textContent.trim()}`)"""
 
 
-@pytest.mark.parametrize("width", [375, 1280])
-def test_no_edge_cuts_the_ring_around_what_has_the_focus(site: Site, page: Any, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
+def test_no_edge_cuts_the_ring_around_what_has_the_focus(site: Site, page: Any) -> None:
     game = site.stage.finished["loa"]
     for path in (f"/games/{game}", f"/embed/games/{game}", "/loa/board", "/tournaments/2#crosstable", "/archive"):
         visit(page, site, path)
-        assert page.evaluate(CUT_RINGS, FOCUSABLE) == [], path
+        for width in (375, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            assert page.evaluate(CUT_RINGS, FOCUSABLE) == [], (path, width)

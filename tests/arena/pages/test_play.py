@@ -137,7 +137,7 @@ def test_a_walk_enters_every_kind_of_move_without_a_needless_question(
         page.click("text=Play now")
         chart = server.get(f"/{family}/board/scenes.json").json["chart"]
         dice, at, plies = random.Random(family), Position.start(rules.settle()), 0
-        for _ in range(8 * EFFORT):
+        for _ in range(5 * EFFORT):
             moves = legal_moves(at)
             move = dice.choice(moves)
             way = dice.choice(move.ways)
