@@ -157,7 +157,7 @@ async def site(request: web.Request) -> web.StreamResponse:
 
 
 def _note(page: str) -> Markup:
-    """Say that a page is in English, with a link to it in the reader's language, or to the pages that are in it."""
+    """Describe a page as English, with a link to it in the reader's language, or to the pages that are in it."""
     here = address(page)
     is_translated = here != f"/docs/{page}/"
     words = language.text("Read it in your language") if is_translated else language.text("Pages in your language")
