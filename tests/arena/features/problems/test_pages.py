@@ -349,4 +349,4 @@ def test_the_analysis_board_sets_its_position_as_a_problem(site: Site, browser: 
         reads(page, "#ply", "0")
         page.click("[data-of-position]")
         page.wait_for_selector("h1:text-is('Set a problem')")
-        assert page.input_value("input[name=position]") == str(Position.start(load("loa").settle()))
+        assert page.input_value("textarea[name=position]") == str(Position.start(load("loa").settle()))
