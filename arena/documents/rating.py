@@ -140,7 +140,7 @@ class Score:
             self.forfeits += games if is_forfeit else 0
 
 
-class Scores(dict[str, Score]):
+class ScoresByName(dict[str, Score]):
     """Scores by name, made on first use."""
 
     def __missing__(self, name: str) -> Score:
