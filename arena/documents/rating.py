@@ -146,19 +146,19 @@ class ScoresByName(dict[str, Score]):
     def __missing__(self, name: str) -> Score:
         return self.setdefault(name, Score(name))
 
-    def first(self, count: int | None = None) -> Scores:
+    def first(self, count: int | None = None) -> ScoresByName:
         """Return copies of all scores, or of the `count` with the most games; those come first."""
         order = nsmallest(count or len(self), self.values(), lambda score: (-score.games, score.name))
-        return Scores((score.name, replace(score)) for score in order)
+        return ScoresByName((score.name, replace(score)) for score in order)
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreTables:
     """Results of some versions, by family and side (such as `loa first`), opponent and termination."""
 
-    sides: Scores = field(default_factory=Scores)
-    opponents: Scores = field(default_factory=Scores)
-    endings: Scores = field(default_factory=Scores)
+    sides: ScoresByName = field(default_factory=ScoresByName)
+    opponents: ScoresByName = field(default_factory=ScoresByName)
+    endings: ScoresByName = field(default_factory=ScoresByName)
 
 
 @dataclass(frozen=True, slots=True)
