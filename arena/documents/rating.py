@@ -140,25 +140,25 @@ class Score:
             self.forfeits += games if is_forfeit else 0
 
 
-class ScoresByName(dict[str, Score]):
+class NamedScores(dict[str, Score]):
     """Scores by name, made on first use."""
 
     def __missing__(self, name: str) -> Score:
         return self.setdefault(name, Score(name))
 
-    def first(self, count: int | None = None) -> ScoresByName:
+    def first(self, count: int | None = None) -> NamedScores:
         """Return copies of all scores, or of the `count` with the most games; those come first."""
         order = nsmallest(count or len(self), self.values(), lambda score: (-score.games, score.name))
-        return ScoresByName((score.name, replace(score)) for score in order)
+        return NamedScores((score.name, replace(score)) for score in order)
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreTables:
     """Results of some versions, by family and side (such as `loa first`), opponent and termination."""
 
-    sides: ScoresByName = field(default_factory=ScoresByName)
-    opponents: ScoresByName = field(default_factory=ScoresByName)
-    endings: ScoresByName = field(default_factory=ScoresByName)
+    sides: NamedScores = field(default_factory=NamedScores)
+    opponents: NamedScores = field(default_factory=NamedScores)
+    endings: NamedScores = field(default_factory=NamedScores)
 
 
 @dataclass(frozen=True, slots=True)
