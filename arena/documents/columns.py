@@ -212,7 +212,7 @@ ARCHIVE: tuple[Column[ArchiveItem], ...] = (
     ),
     Column("length", "Plies", lambda row: row.plies, css="length", drop=2),
     Column("date", "Date", lambda row: row.date or None, "day", css="at", drop=4),
-    text_column("source", "Collection", lambda row: row.collection, "source", is_sortable=False, css="source", drop=6),
+    text_column("source", "Collection", lambda row: row.source, "source", is_sortable=False, css="source", drop=6),
     text_column("id", "Id", lambda row: row.id, is_for_terminal=True, drop=7),
 )
 

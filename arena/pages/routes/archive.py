@@ -42,7 +42,10 @@ from referee.rules import families, load
 from referee.rules.position import Position
 
 routes = web.RouteTableDef()
-_COLUMNS: tuple[Column[ArchiveItem], ...] = page_columns(ARCHIVE)
+_COLUMNS: tuple[Column[ArchiveItem], ...] = (
+    *page_columns(ARCHIVE, ("source",)),
+    *(replace(column, cell=lambda game: game.collection) for column in ARCHIVE if column.key == "source"),
+)
 _ANALYSED: tuple[Column[ArchiveItem], ...] = (
     *_COLUMNS,
     Column(
