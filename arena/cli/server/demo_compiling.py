@@ -1,4 +1,4 @@
-"""Compiles the families of a demo: the first alone, then as many at once as there are processors."""
+"""Compiles the families of a demo: the first alone, then twice as many at once as there are processors."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from referee.machine.cores import usable_cores
 from referee.machine.sample_warmup import have_all_warm
 from referee.machine.warmup import Warmed, warm
 
-FIRST = ("random", "greedy", "alphabeta", "champion")
-"""Samples compiled before a family's first game. The code of mcts is compiled by the first game that needs it."""
+FIRST = ("random", "greedy", "alphabeta")
+"""Samples compiled before a family's first game. The code of others is compiled by the first game that needs it."""
 
 
 class Compiling:
-    """The compilation of the kernels of families: the first alone, then as many at once as there are processors."""
+    """The compilation of the kernels of families: the first alone, then twice as many at once as there are processors.
+
+    The games of the first family are played meanwhile, and each bot gets as much time as a compiler.
+    """
 
     def __init__(
         self, names: Sequence[str], begin: Callable[[str], Awaitable[None]], preparation: Preparation | None = None
@@ -33,7 +36,7 @@ class Compiling:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Call `begin` with each family as soon as it is compiled; end early if `stop` is set. Raises CommandError."""
-        jobs = min(usable_cores(), len(self._names))
+        jobs = min(2 * usable_cores(), len(self._names))
         pool = ThreadPoolExecutor(jobs, "compiling")
         group = asyncio.create_task(self._all(pool))
         stopping = asyncio.create_task(stop.wait())

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import shlex
 import sys
+import threading
 from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,6 +55,8 @@ PREFIX = "Demo: "
 
 POLL_INTERVAL_S = 0.3
 """How often the demo looks for results."""
+NICENESS = 5
+"""Niceness of the games: compilers of the families that are still awaited, and pages, come first."""
 CLOSE_TIMEOUT_S = 2
 """How long answers under way may take at the end."""
 MAX_PLIES = 200
@@ -90,7 +95,9 @@ async def _run(settings: Settings, store: Store, names: Sequence[str], arguments
         if not arguments.once:
             address = await stack.enter_async_context(_pages(context, arguments.bind, arguments.port))
         versions = await asyncio.to_thread(_prepare, store, names[0])
-        pool = await asyncio.to_thread(_slots, versions[0].bot_file.spec(names[0], sys.executable), context, arguments)
+        sample = versions[0].bot_file.spec(names[0], sys.executable)
+        with ThreadPoolExecutor(1) as thread:  # of its own, as it gets a lower priority
+            pool = await asyncio.get_running_loop().run_in_executor(thread, _slots, sample, context, arguments)
         stack.push_async_callback(asyncio.to_thread, pool.shutdown, cancel_futures=True)
         interrupts = stack.enter_context(heard(stop))
         demo = Demo(context, names, versions, arguments, address)
@@ -132,6 +139,8 @@ def _slots(sample: BotSpec, context: WebContext, arguments: DemoArguments) -> Sl
     count = arguments.concurrency
     output.note(*notes, f"bots run in sandbox {sandbox.name}, {count} games at once")
     tell = publisher(context.arena.bus, context.arena.spool)
+    # The threads of the pool, its slots and their bots inherit it: Linux has a niceness for each thread.
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
     return SlotPool(count, sandbox=sandbox.name, spare=len(SAMPLES) - 2, on_event=tell, is_own=True)
 
 
