@@ -26,7 +26,6 @@ from referee.machine.warmup import Warmed
 from referee.rules import families
 from tests.arena.api.server import settings_in
 from tests.arena.coordinator.stage import Dice, Stage
-from tests.conftest import INTERPRETED
 from tests.program import arena
 
 ROOT = Path(__file__).parents[4]
@@ -176,7 +175,7 @@ def test_demo_ends_only_when_its_last_games_are_in_archive_and_explorer(
     data = tmp_path / "data"
     monkeypatch.setattr(demo_run, "SAMPLES", {name: demo_run.SAMPLES[name] for name in ("random", "greedy")})
     words = ["demo", "--once", "--games", "2", "--family", "pijersi", "--tc", "nodes:9", "--data", str(data)]
-    done = arena(words, INTERPRETED)
+    done = arena(words, {})
     assert done.returncode == 0, done.stderr
     talk = done.stderr.splitlines()
     assert f"this process plays the games of {data}" in talk
