@@ -11,7 +11,6 @@ import hashlib
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import bindparam, delete, func, insert, select, text, tuple_, update
@@ -29,9 +28,6 @@ from referee.ratings import trueskill
 
 PORTION = 5_000
 """Number of games folded between two stores of the progress: about one second."""
-CACHE_KB, _USUAL_CACHE_KB = 65_536, 2_000
-"""SQLite's page cache while a rebuild writes, and by default: corrections are written all over the file, which takes a
-third longer through the small one."""
 
 _GAMES, _CHANGES, _REBUILT, _RATINGS = (table_of(model) for model in (Game, RatingChange, RebuiltChange, VersionRating))
 _CHANGE = tuple(_CHANGES.c)
@@ -195,31 +191,16 @@ def rebuild(
         if wrong is None:
             break
         if lines.last > lines.noted:
-            with _writing(sessions) as session:
+            with sessions.writing() as session:
                 _note(session, lines, wrong)
             on_progress(lines.seen, total)
-    with _writing(sessions) as session:
+    with sessions.writing() as session:
         session.get(Counter, COUNTER, with_for_update=True)  # blocks commits until the end
         undo(session)
         while (wrong := lines.fold_next(session)) is not None:
             _note(session, lines, wrong)
         _finish(session, lines)
     return lines.count
-
-
-@contextmanager
-def _writing(sessions: Sessions) -> Iterator[Session]:
-    """Open a writing session with a large page cache; the connection has its usual one afterwards."""
-    with sessions.writing() as session:
-        connection = session.connection()
-        is_sqlite = connection.dialect.name == "sqlite"
-        if is_sqlite:
-            connection.exec_driver_sql(f"PRAGMA cache_size=-{CACHE_KB}")
-        try:
-            yield session
-        finally:
-            if is_sqlite:
-                connection.exec_driver_sql(f"PRAGMA cache_size=-{_USUAL_CACHE_KB}")
 
 
 def _begin(session: Session, without: frozenset[str]) -> _FoldedRatings:
