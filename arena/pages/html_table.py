@@ -114,11 +114,13 @@ class HtmlTable(Generic[R]):
 
     @property
     def shown(self) -> list[Column[R]]:
-        """The columns that have a value in some row."""
+        """The columns that have a value in some row, or markup of their own, which may show a missing value."""
         return [
             column
             for column in self.columns
-            if not self.rows or any(column.cell(row) not in (None, "") for row in self.rows)
+            if not self.rows
+            or (column.form and column.form not in FORMS)
+            or any(column.cell(row) not in (None, "") for row in self.rows)
         ]
 
     def body(self, rows: Sequence[R], macros: TemplateModule) -> Markup:

@@ -91,7 +91,8 @@ def read(ruleset: Ruleset, position: str, moves: Sequence[str]) -> Study:
         try:
             at = at.play(text)
         except ParseError as error:
-            problem, hint = f"cannot read {text[:40]}: {error.problem}", error.hint
+            problem = f"cannot read {text[:40]}: {error.problem}"
+            hint = error.hint
         except IllegalMoveError:
             why = refusal(at, ruleset.rules.notation.read_move(text, at.state, ruleset.config))
             problem = f"{text[:40]} is illegal"

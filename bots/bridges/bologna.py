@@ -257,10 +257,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     guarded(Bridge(console, arguments.client, arguments.seconds, name).run, "bologna bridge")
 
 
-if __name__ == "__main__":
-    main()
-
-
 FLAG = "BRIDGE_HAS_NAMESPACE"
 _SET_FLAGS = 0x8914
 _UP, _RUNNING = 0x1, 0x40
@@ -292,3 +288,7 @@ def _bring_up_loopback() -> bool:
         except OSError:
             return False
     return True
+
+
+if __name__ == "__main__":
+    main()
