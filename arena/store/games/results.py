@@ -230,7 +230,9 @@ class Results(Repository):
                 ("second", _GAMES.second_id, _GAMES.first_id, _GAMES.first),
             ):
                 part = select(literal(side), _GAMES.family, theirs, _GAMES.winner, *_ENDING).where(
-                    mine.in_(versions), _GAMES.commit_number > counts.last
+                    # Not those committed since `last` was read, which the next call adds: PostgreSQL shows them here.
+                    mine.in_(versions),
+                    _GAMES.commit_number.between(counts.last + 1, last),
                 )
                 part = part if against is None else part.where(other.in_(against))
                 parts.append(part.where(_GAMES.family == family) if family else part)
