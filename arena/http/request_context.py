@@ -71,12 +71,12 @@ class Preparation:
     now: dict[str, str] = field(default_factory=dict)
     """Families and their functions."""
     compiled: Counter[str] = field(default_factory=Counter)
-    """Numbers of compiled functions by family."""
+    """Numbers of compiled functions of the families that are not ready."""
 
     @property
     def progress(self) -> float:
-        """The number of compiled families, with parts of those under way: a family has about 80 functions."""
-        return self.ready + sum(min(self.compiled[family] / 80, 0.95) for family in self.now)
+        """The number of compiled families, with parts of the others: a family has about 80 functions."""
+        return self.ready + sum(min(functions / 80, 0.95) for functions in self.compiled.values())
 
 
 @dataclass

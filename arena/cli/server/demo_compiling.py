@@ -1,4 +1,4 @@
-"""Compiles the families of a demo: the first alone, then twice as many at once as there are processors."""
+"""Compiles the families of a demo: first of all what the weakest bots need, so that each family is soon played."""
 
 from __future__ import annotations
 
@@ -15,28 +15,34 @@ from arena.cli.terminal.exit import CommandError, Exit
 from arena.http.request_context import Preparation
 from referee.machine.cores import usable_cores
 from referee.machine.sample_warmup import have_all_warm
-from referee.machine.warmup import Warmed, warm
+from referee.machine.warmup import get_ready
 
-FIRST = ("random", "greedy", "alphabeta")
-"""Samples compiled before a family's first game. The code of others is compiled by the first game that needs it."""
+STEPS = (("random", "greedy"), ("alphabeta", "mcts", "champion"))
+"""Samples that are compiled together. The rules and the first two take a quarter of the time of a family."""
 
 
 class Compiling:
-    """The compilation of the kernels of families: the first alone, then twice as many at once as there are processors.
+    """The compilation of the kernels of families, as many at once as there are processors: step by step, each for all.
 
-    The games of the first family are played meanwhile, and each bot gets as much time as a compiler.
+    The first step of the first family is alone. Its games are played while the next are compiled.
     """
 
     def __init__(
-        self, names: Sequence[str], begin: Callable[[str], Awaitable[None]], preparation: Preparation | None = None
+        self,
+        names: Sequence[str],
+        begin: Callable[[str, Sequence[str]], Awaitable[None]],
+        preparation: Preparation | None = None,
     ) -> None:
         self._names, self._begin = names, begin
         self._stopped, self._stop = os.pipe()
         self._preparation = preparation or Preparation(len(names))
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Call `begin` with each family as soon as it is compiled; end early if `stop` is set. Raises CommandError."""
-        jobs = min(2 * usable_cores(), len(self._names))
+        """Call `begin` with a family and its compiled bots after each step; end early if `stop` is set.
+
+        Raises CommandError.
+        """
+        jobs = min(usable_cores(), len(self._names))
         pool = ThreadPoolExecutor(jobs, "compiling")
         group = asyncio.create_task(self._all(pool))
         stopping = asyncio.create_task(stop.wait())
@@ -55,27 +61,30 @@ class Compiling:
                 os.close(end)
 
     async def _all(self, pool: ThreadPoolExecutor) -> None:
-        first, *others = self._names
+        (first, *others), (soon, later) = self._names, STEPS
         # Alone: on a busy machine families at once share its time, and the first game comes when all are compiled.
-        await self._one(pool, first)
-        await asyncio.gather(*(self._one(pool, name) for name in others))
+        await self._one(pool, first, soon)
+        steps = [*((name, soon) for name in others), *((name, later) for name in self._names)]
+        await asyncio.gather(*(self._one(pool, *step) for step in steps))
 
-    async def _one(self, pool: ThreadPoolExecutor, name: str) -> None:
-        problem, warmed, seconds = await asyncio.get_running_loop().run_in_executor(pool, self._make_ready, name)
+    async def _one(self, pool: ThreadPoolExecutor, name: str, bots: Sequence[str]) -> None:
+        problem, seconds = await asyncio.get_running_loop().run_in_executor(pool, self._make_ready, name, bots)
         if problem:
             raise CommandError(f"the sample bots of {name} cannot be compiled: {problem[-400:]}", Exit.FAILED)
-        self._preparation.ready += 1
-        output.note(f"{name:<10} ready in {seconds:.1f} s, {warmed.compiled + warmed.cached} kernels")
-        await self._begin(name)
+        if bots is STEPS[-1]:
+            self._preparation.ready += 1
+            self._preparation.compiled.pop(name, None)
+        output.note(f"{name:<10} {', '.join(bots)} ready in {seconds:.1f} s")
+        await self._begin(name, bots)
 
-    def _make_ready(self, name: str) -> tuple[str, Warmed, float]:
-        """Compile a family; return the problem (empty if none), the numbers of kernels, and the seconds it took."""
+    def _make_ready(self, name: str, bots: Sequence[str]) -> tuple[str, float]:
+        """Compile bots for a family; return the problem, empty if none, and the seconds it took."""
         began = time.perf_counter()
         self._preparation.now[name] = ""
-        problem = have_all_warm(name, self._stopped, partial(self._tell, name), FIRST)
-        warmed = warm(name)
+        problem = have_all_warm(name, self._stopped, partial(self._tell, name), bots)
+        get_ready(name)
         self._preparation.now.pop(name, None)
-        return problem, warmed, time.perf_counter() - began
+        return problem, time.perf_counter() - began
 
     def _tell(self, name: str, progress: str) -> None:
         """Print a line for each bot; show the functions being compiled as progress."""

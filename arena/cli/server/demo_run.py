@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from arena import feature
 from arena.app import build, context_of
-from arena.cli.server.demo_compiling import Compiling
+from arena.cli.server.demo_compiling import STEPS, Compiling
 from arena.cli.server.referee import act, unable_to_serve
 from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 
 PREFIX = "Demo: "
 """How names of the demo's tournaments begin."""
-
+FIRST_GAMES = ", first games"
+"""How names of tournaments end that are played while stronger bots are compiled."""
 
 POLL_INTERVAL_S = 0.3
 """How often the demo looks for results."""
@@ -145,7 +146,7 @@ def _slots(sample: BotSpec, context: WebContext, arguments: DemoArguments) -> Sl
 
 
 class Demo:
-    """The tournaments of a demo, one for each family: made when the family is compiled, shown as they are played."""
+    """The tournaments of a demo, two for each family: made when their bots are compiled, shown as they are played."""
 
     def __init__(
         self,
@@ -196,24 +197,30 @@ class Demo:
             self._advise()
             await self._stop.wait()
 
-    async def _begin(self, family: str) -> None:
-        await asyncio.to_thread(_furnish, self._arena, family)
-        tournament = await asyncio.to_thread(self._tournament_of, family)
+    async def _begin(self, family: str, bots: Sequence[str]) -> None:
+        is_whole = bots is STEPS[-1]
+        if is_whole:
+            await asyncio.to_thread(_furnish, self._arena, family)
+        tournament = await asyncio.to_thread(self._tournament_of, family, is_whole)
         self._progress.add(tournament, await asyncio.to_thread(self._store.results.last_commit_of, tournament.id))
         self._arena.wake()
 
-    def _tournament_of(self, family: str) -> TournamentItem:
-        """Return the tournament of a demo that ended early, or a new one of the sample bots, which starts at once."""
+    def _tournament_of(self, family: str, is_whole: bool) -> TournamentItem:
+        """Return the tournament of a demo that ended early, or a new one, which starts at once.
+
+        It is of all sample bots, or of the first two only.
+        """
+        name = f"{PREFIX}{load(family).title}{'' if is_whole else FIRST_GAMES}"
         for tournament in self._store.tournaments.in_states("scheduled", "running", "draining"):
-            if tournament.family == family and tournament.name.startswith(PREFIX):
+            if tournament.name == name:
                 return tournament
         document = {
-            "name": f"{PREFIX}{load(family).title}",
+            "name": name,
             "family": family,
             "games": self._arguments.games,
             "time_control": self._arguments.tc,
             "seed": 1,
-            "entries": {"bots": [version.name for version in self._versions]},
+            "entries": {"bots": [version.name for version in self._versions[: None if is_whole else len(STEPS[0])]]},
             "adjudication": {"max_plies": MAX_PLIES},
             "limits": {"margin_ms": 50},
         }

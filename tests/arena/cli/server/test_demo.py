@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Barrier
 from types import SimpleNamespace
@@ -20,9 +21,9 @@ from arena.cli.terminal.exit import CommandError
 from arena.cli.terminal.fields import add_fields, given_words, read_fields
 from arena.cli.terminal.run import run
 from arena.events.bus import Bus
+from arena.http.request_context import Preparation
 from arena.store import Store
 from referee.game.failure import Stopped
-from referee.machine.warmup import Warmed
 from referee.rules import families
 from tests.arena.api.server import settings_in
 from tests.arena.coordinator.stage import Dice, Stage
@@ -35,7 +36,7 @@ TIMEOUT_S = 300
 def test_each_family_begins_when_it_is_ready_though_others_still_compile(
     monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    begun: list[str] = []
+    begun: list[tuple[str, ...]] = []
     shown: list[str] = []
 
     def compile_all(family: str, stop_fd: int, tell: Any, names: Any) -> str:
@@ -44,19 +45,23 @@ def test_each_family_begins_when_it_is_ready_though_others_still_compile(
         return ""
 
     monkeypatch.setattr(demo_compiling, "have_all_warm", compile_all)
-    monkeypatch.setattr(demo_compiling, "warm", lambda family: Warmed(family, 0, 7, 0.0))
+    monkeypatch.setattr(demo_compiling, "get_ready", lambda family: None)
     monkeypatch.setattr(demo_compiling.output, "progress", shown.append)
     monkeypatch.setattr(demo_compiling, "time", SimpleNamespace(perf_counter=lambda: 7.0))  # it stands still
 
-    async def begin(family: str) -> None:
-        begun.append(family)
+    async def begin(family: str, bots: Sequence[str]) -> None:
+        begun.append((family, *bots))
 
-    asyncio.run(_compile(["loa", "tablut"], begin))
-    assert sorted(begun) == ["loa", "tablut"]
+    preparation = Preparation(2)
+    asyncio.run(demo_compiling.Compiling(["loa", "tablut"], begin, preparation).run(asyncio.Event()))
+    soon, later = demo_compiling.STEPS
+    assert begun[0] == ("loa", *soon)
+    assert sorted(begun) == sorted((family, *bots) for family in ("loa", "tablut") for bots in (soon, later))
+    assert (preparation.ready, preparation.progress, preparation.now) == (2, 2, {})
     assert any("loa search" in line for line in shown)
     said = capsys.readouterr().err
     assert "loa        compiling what loa_bot calls ...\n" in said
-    assert "loa        ready in 0.0 s, 7 kernels\n" in said
+    assert "loa        random, greedy ready in 0.0 s\n" in said
 
 
 def test_a_family_that_cannot_be_compiled_ends_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,9 +76,9 @@ def test_a_family_that_cannot_be_compiled_ends_the_others(monkeypatch: pytest.Mo
         raise Stopped
 
     monkeypatch.setattr(demo_compiling, "have_all_warm", compile_all)
-    monkeypatch.setattr(demo_compiling, "warm", lambda family: Warmed(family, 0, 7, 0.0))
+    monkeypatch.setattr(demo_compiling, "get_ready", lambda family: None)
 
-    async def begin(family: str) -> None:
+    async def begin(family: str, bots: Sequence[str]) -> None:
         assert family == "abalone"
 
     monkeypatch.setattr(demo_compiling, "usable_cores", lambda: 2)
@@ -81,26 +86,28 @@ def test_a_family_that_cannot_be_compiled_ends_the_others(monkeypatch: pytest.Mo
         asyncio.run(_compile(["abalone", "loa", "tablut"], begin))
 
 
-def test_the_first_family_is_compiled_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_games_of_all_families_come_before_the_stronger_bots(monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
     barrier = Barrier(2)
+    soon, later = demo_compiling.STEPS
 
     def compile_all(family: str, stop_fd: int, tell: Any, names: Any) -> str:
-        steps.append(f"{family} begins")
-        if family != "loa":
-            barrier.wait(TIMEOUT_S)  # the others are compiled at the same time
-        steps.append(f"{family} ends")
+        steps.append(f"{family} begins {names[0]}")
+        if names == soon and family != "loa":
+            barrier.wait(TIMEOUT_S)  # two are compiled at the same time
         return ""
 
-    async def begin(family: str) -> None:
-        steps.append(f"{family} is played")
+    async def begin(family: str, bots: Sequence[str]) -> None:
+        steps.append(f"{family} plays {bots[0]}")
 
     monkeypatch.setattr(demo_compiling, "have_all_warm", compile_all)
-    monkeypatch.setattr(demo_compiling, "warm", lambda family: Warmed(family, 0, 7, 0.0))
+    monkeypatch.setattr(demo_compiling, "get_ready", lambda family: None)
     monkeypatch.setattr(demo_compiling, "usable_cores", lambda: 2)
-    asyncio.run(_compile(["loa", "tablut", "abalone"], begin))
-    assert steps[:3] == ["loa begins", "loa ends", "loa is played"]
-    assert len(steps) == 9
+    asyncio.run(_compile(["loa", "tablut", "abalone", "baroque", "pijersi"], begin))
+    assert steps[:2] == [f"loa begins {soon[0]}", f"loa plays {soon[0]}"]
+    starts = [step.split()[-1] for step in steps if "begins" in step]
+    assert starts == [soon[0]] * 5 + [later[0]] * 5
+    assert len(steps) == 20
 
 
 async def _compile(names: list[str], begin: Any) -> None:
@@ -149,12 +156,16 @@ def test_a_demo_that_ended_early_continues_its_tournament(tmp_path: Path) -> Non
     context = context_of(store, settings_in(tmp_path), Bus())
     players = demo_run._prepare(store, "loa")
     arguments = DemoArguments(data=tmp_path, tc="nodes:9")
-    first = demo_run.Demo(context, ["loa"], players, arguments, "")._tournament_of("loa")
+    first = demo_run.Demo(context, ["loa"], players, arguments, "")._tournament_of("loa", is_whole=True)
     again = demo_run.Demo(context, ["loa"], players, arguments, "")
-    assert again._tournament_of("loa").id == first.id
-    assert again._tournament_of("tablut").id != first.id
+    assert again._tournament_of("loa", is_whole=True).id == first.id
+    assert again._tournament_of("tablut", is_whole=True).id != first.id
+    soon = again._tournament_of("loa", is_whole=False)
+    assert soon.name == "Demo: Lines of Action, first games"
+    assert [entry.name for entry in store.tournaments.entries(soon.id)] == ["random v1", "greedy v1"]
+    assert len(store.tournaments.entries(first.id)) == 5
     store.tournaments.move(first.id, "cancelled")
-    assert again._tournament_of("loa").id != first.id
+    assert again._tournament_of("loa", is_whole=True).id != first.id
     store.close()
 
 
@@ -181,9 +192,9 @@ def test_demo_ends_only_when_its_last_games_are_in_archive_and_explorer(
     assert f"this process plays the games of {data}" in talk
     assert talk[-1] == f"the demo has ended; its games are kept in {data}"
     assert run(["explore", "pijersi", "--moves", "", "--data", str(data), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["games"] == 6  # two of the pair, four imported
+    assert json.loads(capsys.readouterr().out)["games"] == 8  # twice two of the pair, four imported
     assert run(["archive", "list", "--data", str(data), "--json"]) == 0
-    assert [source["games"] for source in json.loads(capsys.readouterr().out)["sources"]] == [2, 4]
+    assert [source["games"] for source in json.loads(capsys.readouterr().out)["sources"]] == [4, 4]
 
 
 @pytest.mark.parametrize(("code", "made", "said"), [(130, 0, ""), (0, 0, ""), (3, 2, "Error 3")])
