@@ -65,6 +65,7 @@ from arena.pages.routes import (
     tournaments,
     workers,
 )
+from referee.machine.warmup import get_ready, is_cold
 from referee.rules import families, load
 
 _HERE = Path(__file__).parent
@@ -210,9 +211,14 @@ def _of_features() -> list[jinja2.BaseLoader]:
 
 
 def warm_up(app: web.Application) -> None:
-    """Compile all templates and load the rules of all families, so that the first visitor need not wait for this."""
+    """Compile all templates and load the rules of all families, so that the first visitor need not wait for this.
+
+    Kernels are loaded, which imports numba, but never compiled here: pages would stand still meanwhile.
+    """
     for name in families():
         load(name)
+        if not is_cold(name):
+            get_ready(name)
     environment = aiohttp_jinja2.get_env(app)
     for name in environment.list_templates():
         environment.get_template(name)

@@ -10,6 +10,7 @@ import pytest
 from aiohttp import web
 
 from arena.pages import site
+from referee.rules import families
 from tests.arena.pages.conftest import Site
 from tests.catalogue import FEATURES, PAGES
 
@@ -31,6 +32,16 @@ def test_no_template_is_compiled_for_the_first_who_asks(monkeypatch: pytest.Monk
     monkeypatch.setattr(environment, "compile", None)
     names = [path.name if PAGES in path.parents else f"{path.parents[1].name}/{path.name}" for path in TEMPLATES]
     assert [environment.get_template(name).name for name in names]
+
+
+def test_kernels_are_loaded_at_the_start_but_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[str] = []
+    monkeypatch.setattr(site, "is_cold", lambda family: family == "loa")
+    monkeypatch.setattr(site, "get_ready", loaded.append)
+    app = web.Application()
+    site.setup(app)
+    site.warm_up(app)
+    assert sorted([*loaded, "loa"]) == sorted(families())
 
 
 def test_provisional_bots_come_last_with_grey_places() -> None:
