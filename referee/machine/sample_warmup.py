@@ -76,22 +76,25 @@ def have_all_warm(
     return _have(family, names, stop_fd, tell)
 
 
+def is_warm(family: str, names: Iterable[str]) -> bool:
+    """Return whether the code of the samples `names` is compiled, or nothing is compiled at all."""
+    is_interpreted = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
+    return is_interpreted or all(_mark(family, name).exists() for name in names)
+
+
 def _have(
     family: str, names: Iterable[str], stop_fd: int | None, tell: Callable[[str], None] = lambda name: None
 ) -> str:
-    if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
-        return ""  # nothing is compiled at all
-    marks = {name: _mark(family, name) for name in dict.fromkeys(names)}
-    folder = cache_root()
-    if all(mark.exists() for mark in marks.values()) or not _may_write(folder):
+    names, folder = list(dict.fromkeys(names)), cache_root()
+    if is_warm(family, names) or not _may_write(folder):
         return ""
     with (folder / f"samples-{family}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        missing = [name for name, mark in marks.items() if not mark.exists()]
+        missing = [name for name in names if not is_warm(family, [name])]
         problem = _compile(family, missing, stop_fd, tell) if missing else ""
         if not problem:
             for name in missing:
-                marks[name].touch()
+                _mark(family, name).touch()
     return problem
 
 

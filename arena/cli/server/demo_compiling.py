@@ -14,7 +14,7 @@ from arena.cli.terminal import output
 from arena.cli.terminal.exit import CommandError, Exit
 from arena.http.request_context import Preparation
 from referee.machine.cores import usable_cores
-from referee.machine.sample_warmup import have_all_warm
+from referee.machine.sample_warmup import have_all_warm, is_warm
 from referee.machine.warmup import get_ready
 
 STEPS = (("random", "greedy"), ("alphabeta", "mcts", "champion"))
@@ -38,9 +38,9 @@ class Compiling:
         self._preparation = preparation or Preparation(len(names))
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Call `begin` with a family and its compiled bots after each step; end early if `stop` is set.
+        """Call `begin` with a family and its compiled bots after each step, unless the next one is done already too.
 
-        Raises CommandError.
+        End early if `stop` is set. Raises CommandError.
         """
         jobs = min(usable_cores(), len(self._names))
         pool = ThreadPoolExecutor(jobs, "compiling")
@@ -75,7 +75,8 @@ class Compiling:
             self._preparation.ready += 1
             self._preparation.compiled.pop(name, None)
         output.note(f"{name:<10} {', '.join(bots)} ready in {seconds:.1f} s")
-        await self._begin(name, bots)
+        if bots is STEPS[-1] or not is_warm(name, STEPS[-1]):
+            await self._begin(name, bots)
 
     def _make_ready(self, name: str, bots: Sequence[str]) -> tuple[str, float]:
         """Compile bots for a family; return the problem, empty if none, and the seconds it took."""

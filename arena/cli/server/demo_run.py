@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 PREFIX = "Demo: "
 """How names of the demo's tournaments begin."""
 FIRST_GAMES = ", first games"
-"""How names of tournaments end that are played while stronger bots are compiled."""
+"""How names of the tournaments end that are played while stronger bots are compiled."""
 
 POLL_INTERVAL_S = 0.3
 """How often the demo looks for results."""
@@ -271,8 +271,9 @@ def _furnish(arena: Arena, family: str) -> None:
 
 def _tell(store: Store, tournaments: list[int]) -> None:
     """Print a table for each tournament. Raises CommandError if the stored ratings do not follow from the games."""
-    for number in tournaments:
-        _show(store, store.tournaments.get(number).family, number)
+    for tournament in map(store.tournaments.get, tournaments):
+        if not tournament.name.endswith(FIRST_GAMES):
+            _show(store, tournament.family, tournament.id)
     output.text("rating = mu - 3 sigma (TrueSkill), of all games so far; the rest of this demo")
     if wrong := store.ratings.check():
         raise CommandError(f"the stored ratings do not follow from the games: {wrong[0]}", Exit.FAILED)

@@ -46,6 +46,7 @@ def test_each_family_begins_when_it_is_ready_though_others_still_compile(
 
     monkeypatch.setattr(demo_compiling, "have_all_warm", compile_all)
     monkeypatch.setattr(demo_compiling, "get_ready", lambda family: None)
+    monkeypatch.setattr(demo_compiling, "is_warm", lambda family, names: False)
     monkeypatch.setattr(demo_compiling.output, "progress", shown.append)
     monkeypatch.setattr(demo_compiling, "time", SimpleNamespace(perf_counter=lambda: 7.0))  # it stands still
 
@@ -77,6 +78,7 @@ def test_a_family_that_cannot_be_compiled_ends_the_others(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(demo_compiling, "have_all_warm", compile_all)
     monkeypatch.setattr(demo_compiling, "get_ready", lambda family: None)
+    monkeypatch.setattr(demo_compiling, "is_warm", lambda family, names: False)
 
     async def begin(family: str, bots: Sequence[str]) -> None:
         assert family == "abalone"
@@ -102,12 +104,27 @@ def test_first_games_of_all_families_come_before_the_stronger_bots(monkeypatch: 
 
     monkeypatch.setattr(demo_compiling, "have_all_warm", compile_all)
     monkeypatch.setattr(demo_compiling, "get_ready", lambda family: None)
+    monkeypatch.setattr(demo_compiling, "is_warm", lambda family, names: False)
     monkeypatch.setattr(demo_compiling, "usable_cores", lambda: 2)
     asyncio.run(_compile(["loa", "tablut", "abalone", "baroque", "pijersi"], begin))
     assert steps[:2] == [f"loa begins {soon[0]}", f"loa plays {soon[0]}"]
     starts = [step.split()[-1] for step in steps if "begins" in step]
     assert starts == [soon[0]] * 5 + [later[0]] * 5
     assert len(steps) == 20
+
+
+def test_no_first_games_of_a_family_that_is_compiled_already(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[tuple[str, ...]] = []
+
+    async def begin(family: str, bots: Sequence[str]) -> None:
+        begun.append((family, *bots))
+
+    soon, later = demo_compiling.STEPS
+    monkeypatch.setattr(demo_compiling, "have_all_warm", lambda *_: "")
+    monkeypatch.setattr(demo_compiling, "get_ready", lambda family: None)
+    monkeypatch.setattr(demo_compiling, "is_warm", lambda family, names: family == "loa" and names == later)
+    asyncio.run(_compile(["loa", "tablut"], begin))
+    assert sorted(begun) == sorted([("loa", *later), ("tablut", *soon), ("tablut", *later)])
 
 
 async def _compile(names: list[str], begin: Any) -> None:
@@ -151,7 +168,7 @@ def test_the_archive_of_a_demo_has_a_collection(tmp_path: Path, family: str) -> 
     store.close()
 
 
-def test_a_demo_that_ended_early_continues_its_tournament(tmp_path: Path) -> None:
+def test_a_demo_that_ended_early_continues_its_tournament(tmp_path: Path, capsys: Any) -> None:
     store = Store.in_folder(tmp_path)
     context = context_of(store, settings_in(tmp_path), Bus())
     players = demo_run._prepare(store, "loa")
@@ -164,6 +181,9 @@ def test_a_demo_that_ended_early_continues_its_tournament(tmp_path: Path) -> Non
     assert soon.name == "Demo: Lines of Action, first games"
     assert [entry.name for entry in store.tournaments.entries(soon.id)] == ["random v1", "greedy v1"]
     assert len(store.tournaments.entries(first.id)) == 5
+    demo_run._tell(store, [soon.id])
+    (only,) = capsys.readouterr().out.splitlines()  # the table of the whole tournament will follow
+    assert "rating = mu - 3 sigma" in only
     store.tournaments.move(first.id, "cancelled")
     assert again._tournament_of("loa", is_whole=True).id != first.id
     store.close()
@@ -192,9 +212,9 @@ def test_demo_ends_only_when_its_last_games_are_in_archive_and_explorer(
     assert f"this process plays the games of {data}" in talk
     assert talk[-1] == f"the demo has ended; its games are kept in {data}"
     assert run(["explore", "pijersi", "--moves", "", "--data", str(data), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["games"] == 8  # twice two of the pair, four imported
+    assert json.loads(capsys.readouterr().out)["games"] == 6  # two of the pair, four imported
     assert run(["archive", "list", "--data", str(data), "--json"]) == 0
-    assert [source["games"] for source in json.loads(capsys.readouterr().out)["sources"]] == [4, 4]
+    assert [source["games"] for source in json.loads(capsys.readouterr().out)["sources"]] == [2, 4]
 
 
 @pytest.mark.parametrize(("code", "made", "said"), [(130, 0, ""), (0, 0, ""), (3, 2, "Error 3")])
