@@ -95,6 +95,7 @@ def held_by_processes(pids: Sequence[int]) -> int:
 def _held_by_mappings(pid: int, processes: int, shared: _Shared) -> int:
     with open(f"/proc/{pid}/status", "rb") as file:
         status = file.read()
+    # Subtracted in the end: the census has counted resident shared memory already.
     shared.resident += _kilobytes(status, b"RssShmem:")
     try:
         lines = _read_lines(f"/proc/{pid}/maps", _MANY)
@@ -115,6 +116,7 @@ def _held_by_mappings(pid: int, processes: int, shared: _Shared) -> int:
 def _mapped_bytes(pid: int, start: str, end: str) -> int:
     """Return the size of a mapped object of shared memory; only the mapped part if this process may not look it up."""
     try:
+        # `st_blocks` counts units of 512 bytes, whatever the file system's blocks are (inode(7)).
         return os.stat(f"/proc/{pid}/map_files/{start}-{end}").st_blocks * 512
     except OSError:
         return int(end, 16) - int(start, 16)

@@ -56,7 +56,9 @@ class PonderLimiter:
         """Start a game; the bot waits until its first turn."""
         self.resume()
         self._rule, self.used_ns = rule, 0
+        # As after a turn that is long enough to be measured: what the bot uses before its first turn counts too.
         self.begin_wait(time.monotonic_ns(), MIN_MEASURED_NS)
+        # `begin_wait` has counted the time since the last game as a wait, which would raise the allowance.
         self._waited_ns = 0
 
     def begin_wait(self, now_ns: int, turn_ns: int) -> None:
@@ -157,5 +159,6 @@ class PonderLimiter:
         clocks = self._clocks
         for pid in clocks:
             with contextlib.suppress(OSError):
+                # An ended process keeps its last value: the kernel then knows its clock no more.
                 clocks[pid] = time.clock_gettime_ns((~pid << 3) | 2)  # its CPU clock, see clock_getcpuclockid(3)
         return sum(clocks.values())

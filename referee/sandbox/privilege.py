@@ -82,7 +82,7 @@ def closed_folder(path: str) -> str:
     return found
 
 
-def drop_line(user: int | None, *, reads_all: bool = False) -> tuple[str, ...]:
+def drop_line(user: int, *, reads_all: bool = False) -> tuple[str, ...]:
     """Return the command prefix that changes to that user for good, then executes the rest.
 
     `reads_all`: keep only the capability to open files regardless of owner and mode. Raises OSError without `setpriv`.
@@ -90,21 +90,14 @@ def drop_line(user: int | None, *, reads_all: bool = False) -> tuple[str, ...]:
     program = shutil.which("setpriv")
     if program is None:
         raise FileNotFoundError("setpriv is not installed; install util-linux")
-    if user is None:
-        return (program, "--no-new-privs", "--pdeathsig", "KILL", "--")
     # setpriv reads a list of changes: first remove all, then add.
     kept = "-all,+dac_override" if reads_all else "-all"
     return (
         program,
         *("--reuid", str(user), "--regid", str(user), "--clear-groups"),
-        *(
-            "--no-new-privs",
-            "--bounding-set",
-            kept,
-            "--inh-caps",
-            kept,
-            *(("--ambient-caps", kept) if reads_all else ()),
-        ),
+        *("--no-new-privs", "--bounding-set", kept, "--inh-caps", kept),
+        # Only ambient capabilities survive the execution of an ordinary file by a user other than root.
+        *(("--ambient-caps", kept) if reads_all else ()),
         *("--pdeathsig", "KILL"),
         "--",
     )

@@ -213,9 +213,11 @@ class _Builder:
     def _memory(self) -> None:
         without_file = _unless(3, _SHARED | _ANONYMOUS, _SHARED | _ANONYMOUS)
         self._on("mmap", *without_file, *_unless(3, _HUGE_PAGES, _HUGE_PAGES), _PERMIT)
+        # EINVAL, as from a kernel without this advice (madvise(2)).
         self._on("madvise", _argument(2), *_among((_MERGEABLE, _COLLAPSE), _INVALID, _PERMIT))
 
     def _files(self) -> None:
+        # ENOLCK, as over NFS without a lock server (fcntl(2)).
         self._on("flock", _NO_LOCKS)
         self._on("close_range", *_unless(2, _UNSHARE_FILES, _UNSHARE_FILES), _PERMIT)
         self._on("ioctl", _argument(1), *_among(_REQUESTS, _PERMIT, _refuse(errno.ENOTTY)))

@@ -26,6 +26,7 @@ _SYSTEM = (
         "/etc/ld.so.cache",
         "/etc/ld.so.conf",
         "/etc/ld.so.conf.d",
+        # Debian's `java` is a link through the first, and its runtime reads the second through links in /usr/lib/jvm.
         "/etc/alternatives",
         "/etc/java*",
         "/etc/mono",
@@ -103,6 +104,7 @@ def _system() -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
     for pattern in _SYSTEM:
         for path in glob.glob(pattern):
             if os.path.islink(path):
+                # On most systems /bin and /lib are links into /usr, which is shown already.
                 links.append((os.readlink(path), path))
             else:
                 shown.append(path)

@@ -107,6 +107,7 @@ class WatchedTree:
         now = time.monotonic_ns()
         if now - self._slow_ns >= _THOROUGH_NS:
             self._slow_bytes = measure()
+            # From the end of the measurement, which may itself take long on a busy machine.
             self._slow_ns = time.monotonic_ns()
         return self._slow_bytes
 
