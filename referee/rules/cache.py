@@ -31,6 +31,7 @@ def is_writable(folder: Path) -> bool:
     """Return whether files can be created in a folder. Create the folder if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # Tried, as access(2) knows nothing of Landlock and says yes to a sandboxed bot.
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:

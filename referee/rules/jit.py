@@ -41,6 +41,7 @@ def cache_folder(*source_folders: str) -> Path:
     import numba
 
     digest = hashlib.sha256(f"{numba.__version__} {np.__version__}".encode())
+    # This file too: its bit operations and random numbers are compiled into the kernels.
     sources = [Path(__file__), *(path for folder in source_folders for path in sorted(Path(folder).glob("*.py")))]
     for source in sources:
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
@@ -48,6 +49,7 @@ def cache_folder(*source_folders: str) -> Path:
     return cache_root() / f"{name}-{digest.hexdigest()[:16]}"
 
 
+# Once for each folder, not for each of its dozens of functions: the test writes a file.
 _is_writable = cache(is_writable)
 
 if IS_COMPILED:
@@ -102,6 +104,7 @@ if IS_COMPILED:
 
         def save_overload(self, sig: Any, data: Any) -> None:
             """Store compiled code, unless the folder is full or not writable (the cache of a sandboxed bot)."""
+            # Code with dynamic globals contains addresses of this process; numba's own cache refuses it too.
             if not self._is_writable or data.library.has_dynamic_globals:
                 return
             path, content = self.file(sig, data.target_context), dumps(_reduced(data))
@@ -175,6 +178,7 @@ if IS_COMPILED:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             from llvmlite import ir
 
+            # The flag 0: the result for 0 is the width, not undefined (LLVM, llvm.cttz).
             return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
 
         return types.int64(types.uint64), codegen

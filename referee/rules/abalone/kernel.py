@@ -130,6 +130,7 @@ def play(state: Any, config: Any, move: int, out: Any) -> None:
     out[BY_BLACK + side] = state[BY_BLACK + side] + ejected
     out[BY_WHITE - side] = state[BY_WHITE - side]
     out[QUIET] = 0 if ejected else state[QUIET] + 1
+    # Black, side 0, begins: a move number ends with White's ply.
     out[NUMBER] = state[NUMBER] + side
     out[PLIES] = state[PLIES] + 1
 
@@ -192,6 +193,7 @@ def _pick(o: Any, x: Any, rng: Any) -> int:
         return -1
     # Counting costs less than listing: draw the number of a move, and skip whole directions and shapes before it.
     r, d = random_below(rng, total), 0
+    # The sixth needs no test: what is left belongs to it.
     for n in (n0, n1, n2, n3, n4):
         if r < n:
             break
@@ -281,6 +283,7 @@ def evaluate(state: Any, config: Any) -> int:
     o, x = _boards(state)
     score = 100 * (state[BY_BLACK + side] - state[BY_WHITE - side])
     score += _standing(o) - _standing(x)
+    # The side to move can carry out one of its threats only.
     score += 45 * min(_threats(o, x), 1) - 15 * min(_threats(x, o), 3)
     return score  # type: ignore[no-any-return]
 
@@ -300,6 +303,7 @@ def may_win(state: Any, config: Any, moves: int) -> bool:
     side removes at most five free cells: a push fills one, and four more may have touched no enemy marble but the pushed
     one. The other side can always answer with a step to a free cell, which removes at most three.
     """
+    # Then any move may win: the one that reaches a limit with more ejections.
     if config[LIMIT_RESULT] == 1:
         return True
     o, x = _boards(state)
@@ -322,6 +326,7 @@ def counted(state: Any, config: Any, move: int, counter: int) -> int:
         return 3 - shape % 2
     own, cell, step = _boards(state)[0], np.int64(move & 63), np.int64(STEP[(move >> 6) // 5])
     marbles = 0
+    # Three at most: ahead of the line of a legal move is an empty cell or an enemy.
     while own >> np.uint64(cell) & ONE:
         marbles += 1
         cell = (cell + step) % RING

@@ -183,6 +183,7 @@ def play(state: Any, config: Any, move: Any, out: Any) -> Any:
     t = ONE << np.uint64(move % 64)
     piece = kind(u, f)
     x = captured(piece, f, t, u, v, occupied(u), occupied(v), style)
+    # Of a suicide f and t are one square: toggled once, the piece is gone.
     u = moved(u, piece, f | t)
     v = without(v, x)
     o = 7 * np.int64(state[SIDE])

@@ -96,6 +96,7 @@ def captured(piece: Any, f: Any, t: Any, u: Any, v: Any, own: Any, foe: Any, sty
 @jit
 def moved(u: Any, piece: Any, g: Any) -> Any:
     """Return a side with the squares g of one kind of piece toggled."""
+    # Written out: numba cannot build a tuple in a loop.
     return (
         u[0] ^ (g if piece == 0 else NONE),
         u[1] ^ (g if piece == 1 else NONE),

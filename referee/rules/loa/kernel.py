@@ -177,6 +177,7 @@ def count(state: Any, config: Any) -> int:
 def place(q: int, n: int) -> tuple[int, Any]:
     """Return the word (0..2) and the bit of a square on a board of size `n`."""
     if n == 8:
+        # A rank has eight bits on this board, and sixteen on the others, as in the number of a square.
         return 0, np.uint64(1) << np.uint64(q >> 4 << 3 | (q & 7))
     return q >> 6, np.uint64(1) << np.uint64(q & 63)
 
@@ -258,6 +259,7 @@ def playout8(state: Any, config: Any, rng: Any, last: int) -> tuple[int, int]:
             to = np.uint64(1) << np.uint64(move & 63)
             rest = a & ~(np.uint64(1) << np.uint64(move >> 6))
             put(X, move >> 6, -1 - s)
+            # The digit of side s is 1 + s: a capture turns the other side's digit, 2 - s, into it.
             put(X, move & 63, 1 + s if b & to == np.uint64(0) else 2 * s - 1)
             # The opponent can be connected only by the loss of a piece.
             mine, theirs = connected8(rest | to), b & to != np.uint64(0) and connected8(b & ~to)

@@ -118,9 +118,12 @@ def connects8(a: Any, b: Any) -> bool:
                     low, high = np.uint64(min(i, j)), np.uint64(max(i, j))
                     if b & squares & ((U1 << high) - (U2 << low)) != U0:
                         continue
+                    # The piece must touch every group, so also this one: cheaper than the fill that would show it.
                     if grown8(to) & part == U0 and rest != U0:
                         continue
                     if filled8(rest | to, to) == rest | to:
+                        # A capture may connect the other side too: then the rules decide, and this move is no certain
+                        # win.
                         gone = b & ~to
                         if gone == b or filled8(gone, gone & (~gone + U1)) != gone:
                             return True
@@ -144,8 +147,9 @@ def outline8(a: Any, side: int, features: Any, n: int) -> int:
     features[n] = GROUPS + (side * SIZES + min(groups, max_size)) * SIZES + min(largest, max_size)
     ranks = popcount(a & ODD[0]) + 2 * popcount(a & PAIRS[0]) + 4 * popcount(a & HALF[0])
     files = popcount(a & ODD[1]) + 2 * popcount(a & PAIRS[1]) + 4 * popcount(a & HALF[1])
+    # Twice the mean, rounded: a centre is counted in half squares.
     centre = (4 * ranks + k) // (2 * k) * PLACES + (4 * files + k) // (2 * k)
-    distance, d = k - k, 0
+    distance, d = 0, 0
     out = a & BEYOND[centre, 0]
     while out != U0:
         distance += popcount(out)

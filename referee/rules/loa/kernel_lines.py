@@ -25,7 +25,7 @@ U1, U16, U48 = np.uint64(1), np.uint64(16), np.uint64(48)
 
 @jit
 def signed(x: Any) -> Any:
-    """Convert a uint64 of a state to int64: numba computes in floating point where the two are mixed."""
+    """Convert a uint64 of a state to int64: where the two are mixed, interpreted kernels compute in floating point."""
     return np.int64(x)
 
 
@@ -198,9 +198,10 @@ def filled(a0: Any, a1: Any, a2: Any, s0: Any, s1: Any, s2: Any) -> tuple[Any, A
 @jit
 def words(L: Any, s: int) -> tuple[Any, Any, Any]:
     """Return the squares of side `s` (2: the neutral piece) in three words of four ranks."""
-    x0 = np.uint64(L[s, 0] | L[s, 1] << 16 | L[s, 2] << 32) | np.uint64(L[s, 3]) << U48
-    x1 = np.uint64(L[s, 4] | L[s, 5] << 16 | L[s, 6] << 32) | np.uint64(L[s, 7]) << U48
-    x2 = np.uint64(L[s, 8] | L[s, 9] << 16 | L[s, 10] << 32) | np.uint64(L[s, 11]) << U48
+    # A rank has twelve squares at most, so the sign bit of an int64 stays free.
+    x0 = np.uint64(L[s, 0] | L[s, 1] << 16 | L[s, 2] << 32 | L[s, 3] << 48)
+    x1 = np.uint64(L[s, 4] | L[s, 5] << 16 | L[s, 6] << 32 | L[s, 7] << 48)
+    x2 = np.uint64(L[s, 8] | L[s, 9] << 16 | L[s, 10] << 32 | L[s, 11] << 48)
     return x0, x1, x2
 
 
@@ -223,8 +224,6 @@ def connected(L: Any, s: int) -> bool:
     pieces.
     """
     a0, a1, a2 = words(L, s)
-    if a0 == np.uint64(0) and a1 == np.uint64(0) and a2 == np.uint64(0):
-        return True
     z0, z1, z2 = words(L, THIRD)
     # The neutral piece links both sides' pieces.
     a0, a1, a2 = a0 | z0, a1 | z1, a2 | z2

@@ -51,6 +51,7 @@ def shape8(a: Any) -> int:
         sf += i & 7
         rest &= rest - U1
     cr, cf = 16 * sr // k, 16 * sf // k
+    # Not 0: of a literal numba would compile `untidy` once more.
     distance = k - k
     rest = a
     while rest != U0:

@@ -89,6 +89,7 @@ def filled8(a: Any, x: Any) -> Any:
 @jit
 def connected8(a: Any) -> bool:
     """Return whether the pieces of a set form one group."""
+    # The lowest bit is a & -a, but numpy warns of an overflow at the negation of an unsigned number.
     return bool(filled8(a, a & (~a + U1)) == a)
 
 
@@ -225,6 +226,7 @@ def random8(X: Any, s: int, rng: Any) -> int:
     p = ctz(w)
     c = STONES[X[l]] if p < 8 else -STONES[X[l]]
     p &= 7
+    # The inverse of `LINE8` and `PLACE8` (see `tables`): from a line and a place on it to the square.
     if l < 8:
         i = 8 * l + p
     elif l < 16:

@@ -93,17 +93,18 @@ def list_pairs(state: Any, starts: Any, thirds: Any) -> Any:
                     thirds[n] = 1
                 n += 1
         else:
+            # Once the stack has left, its top cube may step back.
             open_cells |= bit
             mids = stack_targets(s, empty, landing) | (near & joins) | bit
             while mids:
                 m = ctz(mids)
                 step = mids & -mids
                 mids ^= step
-                if step == bit:
+                if step == bit:  # the stack stays, and its top cube moves alone
                     third = near & open_cells
-                elif step & joins:
+                elif step & joins:  # the top cube joins another, and the new stack moves on
                     third = stack_targets(m, empty, landing)
-                else:
+                else:  # the stack moves, and its top cube may stay on it (`step`)
                     third = (NEAR[m] & open_cells) | step
                 if third:
                     starts[n] = (s << 12) | (m << 6)
@@ -183,6 +184,7 @@ def _move_cube(out: Any, own: Any, foe: Any, start: Any, to: Any) -> Any:
         if out[own + role] & to:
             out[own + role] ^= to
             out[BOTTOMS + role] |= to
+    # Set last: the loop pushes down what stood there before.
     out[own + top] |= to
 
 
@@ -210,6 +212,7 @@ def play_turn(state: Any, code: Any, out: Any) -> Any:
         high = np.int64(1) << (code & 63)
         if low != high:
             for role in range(4):
+                # Two cubes of one role change places without a trace.
                 held = out[own + role] & (low | high)
                 if held == low or held == high:
                     out[own + role] ^= low | high

@@ -111,6 +111,7 @@ def result(state: State, config: Config, occurrences: int, gap: int) -> int:
     return result_without_repetition(state, config, is_stuck)
 
 
+# Not `borrowing`: it allocates an array.
 @jit
 def playout(state: State, config: Config, rng: npt.NDArray[np.uint64], max_plies: int) -> tuple[int, int]:
     """Play a uniformly random game; return (result code or 0, plies played)."""

@@ -94,6 +94,7 @@ def count_moves(s: State, m: int) -> int:
         own = int(s[18 + l])
         if own != 0:
             occ = own | int(s[l])
+            # The king is among the defenders' bits, but moves by rules of his own.
             if l == y:
                 own &= ~(1 << x)
             elif l == 9 + x:

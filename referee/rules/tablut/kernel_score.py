@@ -133,6 +133,7 @@ def defenders_score(s: State, c: Config) -> int:
     m = movement(c)
     code = board_result(s, c, m)
     if code != 0:
+        # The defenders are the second player (code 2) if the attackers, side 0, are the first.
         return DECIDED if (code % 4 == 2) == (c[FIRST_PLAYER] == 0) else -DECIDED
     x, y, live = int(s[KING] // 9), int(s[KING] % 9), live_bases(s, m)
     score = ATTACKER * 16 - SOLDIER * 9  # even at the start, where the defenders' bits include the king
