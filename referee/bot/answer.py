@@ -156,6 +156,7 @@ class AnswerReader:
                     self.let_others_hear()
                 continue
             if line.startswith(b"info"):
+                # The others, such as `info string`, must not push these out of the few lines that are kept.
                 if b" score " in line or b" nodes " in line:
                     lines.append(line)
             elif line.startswith(b"bestmove ") and (code := known.get(line[9:])) is not None:

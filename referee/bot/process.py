@@ -52,6 +52,7 @@ class LagMeter:
         """Return the delay so far; always 0 if the kernel does not count it."""
         if self._fd < 0:
             return 0
+        # Nanoseconds on a processor, nanoseconds in its run queue, number of time slices (Linux, sched-stats.rst).
         return int(os.pread(self._fd, 64, 0).split(b" ", 2)[1])
 
     def close(self) -> None:

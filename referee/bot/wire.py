@@ -202,7 +202,7 @@ class Wire:
         self._count(len(data))
         try:
             lines = self._splitter.feed(data)
-            self.lines.extend(lines if len(lines) == 1 else filter(None, lines))  # of many lines, drop empty ones
+            self.lines.extend(filter(None, lines))
         except LineTooLong as error:
             self.lines.extend(error.complete)
             raise self._process.failed(Termination.OUTPUT_LIMIT, f"{error}, {stage}") from None

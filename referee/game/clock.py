@@ -61,6 +61,7 @@ class GameClock:
         one, two = self._shown[side]
         first_ms, second_ms = self.left_ms[one], self.left_ms[two]
         # A side whose clock is at 0 may still have the margin: it is asked as if it had a millisecond.
+        # `%d` cuts off the fraction: a bot is never told more time than it has.
         return self._forms[side] % (first_ms if first_ms > 1 else 1, second_ms if second_ms > 1 else 1)
 
 

@@ -172,6 +172,7 @@ class RunFolder:
     def write(self, name: str, text: str) -> None:
         """Write a file that is derived from the records, replacing its previous version."""
         fresh = self.path / f"{name}.new"
+        # Not flushed to the disk: after a crash it is derived from the records again.
         fresh.write_text(text, encoding="utf-8")
         os.replace(fresh, self.path / name)
 

@@ -138,6 +138,7 @@ class Roster:
         """
         self._freeze_idle()
         now = time.monotonic()
+        # The list is in the order in which they became idle: the first has been idle longest.
         while self._idle and (left := self._idle_since[self._idle[0]] + IDLE_S - now) <= 0:
             self._close_idle(keep=len(self._idle) - 1)
         return max(0.0, left) if self._idle else None

@@ -79,6 +79,7 @@ def playouts(arguments: PlayoutsArguments) -> None:
     ruleset = arguments.settle()
     state, kernel, config = ruleset.read(arguments.position), ruleset.rules.kernel, ruleset.config
     rng = np.array([arguments.seed], dtype=np.uint64)
+    # Of a copy of `rng`: the games begin with the numbers of the seed.
     kernel.playout(state, config, rng.copy(), 1)  # compiles, or loads from the cache: not part of the time
     codes: Counter[int] = Counter()
     plies = 0

@@ -104,6 +104,7 @@ class LobbyLink:
         self._lines.clear()
         self._gone, self._lost_ns, self._is_up = None, None, False
         self._send({"open": True})
+        # Without a deadline: the lobby answers at once, by `up` or by `down`.
         while not self._is_up:
             self._hear(None)
             self._require_connection()
@@ -133,6 +134,8 @@ class LobbyLink:
         # An answer may be left from a check that the loss of the connection interrupted.
         self._checked_ms.clear()
         self._send({"check": since_ns})
+        # Without a deadline: a connection whose pings are not answered is lost after a while (`Lobby`), which ends the
+        # wait.
         while not self._checked_ms:
             self._hear(None)
             self._require_connection()
