@@ -100,12 +100,14 @@ def fit(
     if not with_advantage:  # sides do not matter: merge the rows of both orders
         outcomes = np.where(seconds < firsts, 2 - outcomes, outcomes)
         firsts, seconds = np.minimum(firsts, seconds), np.maximum(firsts, seconds)
+    # One row for each pair of bots: a step costs as much as there are pairs, however many games they have played.
     pairs, rows = np.unique(firsts * size + seconds, return_inverse=True)
     firsts, seconds = np.divmod(pairs, size)
     # Wins of the first, draws, wins of the second.
     counts = np.bincount(3 * rows + outcomes, [*table.values()], 3 * len(pairs)).astype(np.float64).reshape(-1, 3)
     model = _Model(size, firsts, seconds, counts, with_advantage=with_advantage, prior=prior)
     values, covariance = model.solve()
+    # Only differences of strengths are determined, so all are given relative to their mean.
     centre = np.eye(size) - np.full((size, size), 1 / size)
     theta = centre @ values[:size]
     spread = centre @ covariance[:size, :size] @ centre
@@ -179,6 +181,7 @@ class _Model:
         weights = values[self.columns] @ self.coefficients.T
         if not self.has_draws:
             weights[:, 1] = -np.inf
+        # Less the greatest: `exp` of a weight beyond 709 would overflow.
         top = weights.max(axis=1, keepdims=True)
         shifted = np.exp(weights - top)
         total = shifted.sum(axis=1, keepdims=True)
@@ -194,9 +197,8 @@ class _Model:
             gradient, information = self._slopes(values, chances)
             step = np.linalg.solve(information, gradient)
             scale = 1.0
-            while (
-                True
-            ):  # Newton overshoots only far from the maximum: halve the step until the likelihood no longer falls
+            # Newton overshoots only far from the maximum: halve the step until the likelihood no longer falls.
+            while True:
                 trial = values + scale * step
                 chances, likelihood = self._chances(trial)
                 if likelihood >= best - 1e-12 * abs(best) or scale < 1e-6:

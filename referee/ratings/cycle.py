@@ -153,14 +153,17 @@ class _Field:
         self.variance, self.turned = met.both(slope), met.against(slope)
         self.deviation = np.sqrt(np.where(self.variance > 0, self.variance, np.inf))
         # The information matrix: derivatives of the bots' expected points by the strengths and by the advantage.
+        # 1 / size fixes the mean of the strengths, which no result determines.
         information = np.diag(self.variance.sum(axis=1)) - self.variance + 1 / size
         column = self.turned.sum(axis=1)
         whole = np.block([[information, column[:, None]], [column[None, :], np.array([[slope.sum()]])]])
+        # The pseudo-inverse: bots without games between their groups leave the matrix singular.
         self.inverse = np.linalg.pinv(whole, hermitian=True)
         threes = np.array(list(itertools.combinations(range(size), 3)), dtype=np.int32)
         first, second, third = threes.T
         sides = self.variance[first, second], self.variance[second, third], self.variance[third, first]
         have_met = (sides[0] > 0) & (sides[1] > 0) & (sides[2] > 0)
+        # A triple of which two never met has no cycle to be seen.
         self.threes = threes[have_met]
         self.around = np.sqrt(sides[0] + sides[1] + sides[2])[have_met]
 
@@ -188,6 +191,7 @@ class _Field:
 
     def statistics(self, residual: Floats) -> _Statistics:
         """Compute the test statistics of several matrices of points beyond expectation."""
+        # The largest singular value is the root of the largest eigenvalue of the square, which is cheaper to find.
         square = np.swapaxes(residual, 1, 2) @ residual
         return _Statistics(
             np.sqrt(np.maximum(0, np.linalg.eigvalsh(square)[:, -1])),
@@ -234,6 +238,7 @@ def _test_cycles(results: Sequence[tuple[str, str, float]], fit: StrengthFit, se
 
 def _chance(found: Floats, simulated: Floats) -> float:
     """Compute the p-value, counting the results themselves as a simulation (Davison and Hinkley 1997)."""
+    # 1e-9: simulations of few games often have exactly this value, but for rounding.
     return float((1 + np.count_nonzero(simulated >= found[0] - 1e-9)) / (1 + len(simulated)))
 
 

@@ -71,6 +71,7 @@ def start(predecessor: TrueSkillRating | None = None) -> TrueSkillRating:
     """
     if predecessor is None:
         return TrueSkillRating()
+    # A predecessor with few games is less certain than that.
     return TrueSkillRating(predecessor.mu, max(SUCCESSOR_SIGMA, predecessor.sigma))
 
 
@@ -102,6 +103,7 @@ def update(
     model, margin = _model(draw_probability)
     variance = 2 * BETA**2 + first.sigma**2 + second.sigma**2
     scale = math.sqrt(variance)
+    # V and W are functions of the winner's lead: after a loss the difference is turned round.
     sign = -1 if points == 0 else 1
     v, w = _v_and_w(model, sign * (first.mu - second.mu) / scale, margin / scale, is_draw=points == 0.5)
     shift, shrinkage = sign * v / scale * weight, w / variance * weight
@@ -157,6 +159,7 @@ def fold(
     """Rate the records in the order given, starting from `ratings` (default: all bots new). Void games are ignored."""
     table = dict(ratings or {})
     for record in records:
+        # A bot against itself says nothing of its strength.
         if record.kind is Kind.VOID or record.first == record.second:
             continue
         first, second = table.get(record.first, TrueSkillRating()), table.get(record.second, TrueSkillRating())

@@ -51,6 +51,8 @@ def bracket(players: int, forbidden: Collection[tuple[int, int]] = ()) -> list[i
     size = 1 << max(1, math.ceil(math.log2(max(2, players))))
     order = [0]
     while len(order) < size:
+        # The two seats of a match add up to the same sum, so the best meet as late as possible, the first two in the
+        # final.
         order = [seat for better in order for seat in (better, 2 * len(order) - 1 - better)]
     matches_ = [(order[place], order[place + 1]) for place in range(0, size, 2)]
     apart = {frozenset(pair) for pair in forbidden}
@@ -75,6 +77,7 @@ def _rearranged(pairs: Sequence[tuple[int, int]], apart: Collection[frozenset[in
     graph = Graph()
     for place, seat in enumerate(seats):
         for rival in seats[:place]:
+            # Squares: several small shifts are better than one great one.
             cost = (seat + rival - total) ** 2 + forbidden * (frozenset((seat, rival)) in apart)
             graph.add_edge(seat, rival, weight=-cost)
     matching = max_weight_matching(graph, maxcardinality=True)
@@ -160,6 +163,7 @@ class Bracket:
         low, high = match.low, match.high
         gone = absent(self._left, low, high)
         is_whole = bool(match.games) and all(game.state != "cancelled" for game in match.games)
+        # A match that was played to its end counts, even if one of the two has withdrawn since.
         if not (is_whole and match.points(low) != match.points(high)) and gone:
             if len(gone) == 2:
                 return None, "both withdrew"
@@ -177,6 +181,7 @@ class Bracket:
         pairs = len({game.pair for game in match.games})
         fresh = 1 if match.games else self._games // 2
         first, second = (one, two) if pairs % 2 == 0 else (two, one)
+        # Each round has openings of its own, enough for all extra pairs.
         each = self._games // 2 + self._tiebreak_pairs
         self.due.append(PlannedMatch(match.round, first, second, (match.round - 1) * each + pairs, 2 * fresh))
 
@@ -267,6 +272,7 @@ class Knockout(SeededFormat[KnockoutSettings]):
             return planned
         bracket = self._bracket(document, seeds, played)
         ties = [*(tie for ties in bracket.rounds for tie in ties), *([bracket.third] if bracket.third else [])]
+        # The games of matches that have begun are among those planned.
         begun = {(game.round, seat) for game in played for seat in (game.first, game.second)}
         coming = sum(not tie.is_decided and (tie.round, tie.one) not in begun for tie in ties)
         return planned + coming * document.games

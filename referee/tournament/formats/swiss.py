@@ -83,6 +83,7 @@ class SwissSettings(SeededSettings):
 
 def default_rounds(players: int) -> int:
     """Return enough rounds to find a winner and the next places: log2(players) + 1, at most those of a round robin."""
+    # Of an odd number each bot rests once, so that a round robin has one round more.
     return max(1, min(math.ceil(math.log2(max(2, players))) + 1, players - 1 + players % 2))
 
 
