@@ -88,7 +88,7 @@ def unpack(data: bytes) -> GameRecord:
 
 def unpack_line(data: bytes) -> bytes:
     """Decompress the JSON of a stored record without parsing it."""
-    return zstandard.ZstdDecompressor().decompress(data)
+    return zstandard.decompress(data)
 
 
 class LiveRatings:
@@ -151,6 +151,7 @@ def commit(session: Session, records: Sequence[GameRecord], lease_owner: str = "
     committed: dict[str, Committed] = {}
     finished: list[dict[str, Any]] = []
     changed: list[dict[str, Any]] = []
+    # The counter rose by all records; those taken get the first of these numbers, and the rest was given back.
     for number, (record, plan) in enumerate(taken, last - len(records) + 1):
         played = fold.FoldedGame(
             record.id,
@@ -177,6 +178,7 @@ def commit(session: Session, records: Sequence[GameRecord], lease_owner: str = "
     table.write()
     if changed:
         session.execute(_NEW_CHANGES, changed)
+    # Popped: a second record of a game gets None, like one of a game that was over before.
     return [committed.pop(record.id, None) for record in records]
 
 

@@ -105,6 +105,7 @@ def _void(session: Session, game_id: str, problem: str, lease_owner: str) -> boo
             lease_owner=lease_owner,
         )
     )
+    # A game has one record: the wrong one would be in the way when the game is played again.
     for model in (Record, Analysis, RequestedAnalysis):
         session.execute(delete(model).where(col(model.game_id) == game_id))
     game.state = "cancelled" if tournament.state == "cancelled" else "planned"

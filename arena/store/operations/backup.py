@@ -133,6 +133,7 @@ def _fill(session: Session, tables: dict[str, Table], path: Path, lines: Iterato
 def _advance_sequences(session: Session, tables: Iterable[Table]) -> None:
     """Set the PostgreSQL sequences to continue after the loaded ids."""
     for table in tables:
+        # The rows came with their ids, of which a sequence knows nothing. The ids of games are texts.
         if "id" in table.columns and table.columns["id"].autoincrement is not False and table.name != "games":
             line = f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id)) FROM {table.name}"  # noqa: S608 - our own names
             session.execute(text(line))
@@ -217,5 +218,6 @@ def _read(path: Path, source: Any) -> Iterator[dict[str, Any]]:
                 raise ValueError("not an object")
             yield data
     except (ValueError, zstandard.ZstdError) as error:
+        # Errors of JSON and of UTF-8 are subclasses of ValueError, and say nothing to users.
         reason = "it was not written by `arena db dump`" if type(error) is not ValueError else str(error)
         raise BadValueError(f"{path} cannot be read: {reason}", hint="name another file") from None

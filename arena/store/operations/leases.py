@@ -33,6 +33,7 @@ The transaction's row locks would block a standby if the owner is suspended or l
 may take twice as long.
 """
 _BOUND = text(
+    # `true`: until the end of this transaction, as the next one on this connection may be anybody's.
     "SELECT set_config('idle_in_transaction_session_timeout', :idle, true), "
     "set_config('statement_timeout', :statement, true)"
 )
@@ -88,6 +89,7 @@ class Leases(Repository):
         with self._sessions.writing() as session:
             self._bound(session)
             until = _time(session) + timedelta(seconds=seconds)
+            # Even after its end: nobody has acted in between as long as no other process has taken it.
             mine = (col(Lease.name) == name, col(Lease.owner) == owner)
             return bool(session.execute(update(Lease).where(*mine).values(until=until)).rowcount)  # type: ignore[attr-defined]
 

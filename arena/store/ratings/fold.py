@@ -149,12 +149,11 @@ def _present_line(table: RatingTable, pool: str, version_id: int) -> FoldedRatin
     """Return the current rating; a version without one starts from its predecessor's mu with a wide sigma."""
     if line := table.line(pool, version_id):
         return line
-    seen = {version_id}
+    # A version follows an earlier one, so this ends. Those in between may have played in other pools only.
     ancestor = table.follows(version_id)
-    while ancestor is not None and ancestor not in seen:
+    while ancestor is not None:
         if line := table.line(pool, ancestor):
             return FoldedRating(trueskill.start(line.rating))
-        seen.add(ancestor)
         ancestor = table.follows(ancestor)
     return FoldedRating(trueskill.TrueSkillRating())
 

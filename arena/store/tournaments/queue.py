@@ -112,6 +112,7 @@ class Queue(Repository):
                 number_meetings(session, rows)
             for new in batched(rows):
                 session.execute(insert(Game), new)
+            # Later games were counted when they were announced: those stored now are no longer among them.
             tournament.planned_games += len(rows) + later - tournament.later_games
             tournament.later_games = later
         return len(rows)
@@ -133,6 +134,7 @@ class Queue(Repository):
         with self._sessions.reading() as session:
             rows = fetch(session, mine.where(_GAMES.c.state.in_(_OPEN)))
             last = fetch(session, mine.order_by(_GAMES.c.sequence.desc()).limit(1))
+        # A set, as the last game may be one of the open ones.
         return _tournament_games(sorted({*rows, *last}), seats)
 
     def games(self, tournament_id: int, seats: Mapping[int, int]) -> list[TournamentGame]:
@@ -210,6 +212,7 @@ class Queue(Repository):
         """Queue planned games for a coordinator and count the attempt; return the games that were still planned."""
         with self._sessions.writing() as session:
             mine = set(session.scalars(_HAND_OUT, {"ids": list(ids), "to": lease_owner}))
+        # In the order of `ids`: RETURNING gives rows in any order.
         return [game_id for game_id in ids if game_id in mine]
 
     def start(self, *ids: str) -> None:
