@@ -108,6 +108,7 @@ class ClusterExecutor(Executor):
             if self._is_closed:
                 raise RuntimeError("this executor is closed")
             job = self._jobs[key] = _Job(key, attempts, future, fn, args)
+        # In the loop's thread: whoever settles or cancels the future does so in a thread of its own.
         future.add_done_callback(lambda _: self._loop.call(self._recall, job))
         self._loop.call(self._start, job)
         return future
@@ -187,9 +188,8 @@ class ClusterExecutor(Executor):
             _settle(job.future, error=CancelledError())
             return
         arguments = (job.key, self._topic, job.function, job.arguments)
-        job.remote = link.client.submit(
-            worker.play, *arguments, key=job.key, pure=False, retries=0, resources={SLOT: 1, version(): 1}
-        )
+        # The version is a resource too: only workers that have the same rules offer it.
+        job.remote = link.client.submit(worker.play, *arguments, key=job.key, resources={SLOT: 1, version(): 1})
         # `wait` takes the client from the context, as this one is not the default of the process.
         with link.client.as_current():
             ended = asyncio.ensure_future(wait([job.remote]))

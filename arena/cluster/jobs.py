@@ -72,6 +72,7 @@ class Jobs:
         future = self._running[key] = self._pool.submit(call_encoded, function, *map(self._localise, arguments))
         answer = asyncio.wrap_future(future)
         try:
+            # Polled: Dask does not stop a task that is running (`_is_awaited`).
             while not (await asyncio.wait({answer}, timeout=POLL_INTERVAL_S))[0]:
                 if not is_awaited():
                     self._pool.call_off(future)
@@ -155,6 +156,8 @@ class EventStream:
         if not loop:
             return
         self._incoming.append(event)
+        # A flush that is scheduled reads `_incoming` as well: waking the loop for each ply of quick bots would cost
+        # more.
         if event["event"] != "plies" or not (self._soon or self._later):
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(self._batch_incoming)

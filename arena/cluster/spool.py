@@ -98,6 +98,7 @@ class Spool:
             names = set(self._in_memory)
         with contextlib.suppress(OSError):  # no folder yet; `keep` logs errors of writing
             files = (entry.name for entry in os.scandir(self.folder))
+            # A record that is being written has another ending: `.new-PID`.
             names.update(file.removesuffix(_SUFFIX) for file in files if file.endswith(_SUFFIX))
         return sorted(names - self._stuck)
 
@@ -129,6 +130,7 @@ class Spool:
             with self._lock:
                 is_first = not self._in_memory
                 self._in_memory[arrival.name] = arrival, time.time()
+            # One warning for a full disk, not one for each result.
             if is_first:
                 self._log.warning("result not on disk", game=record.id, error=str(error), folder=str(self.folder))
 
@@ -137,6 +139,7 @@ class Spool:
         with self._lock:
             in_memory = list(self._in_memory.values())
         try:
+            # Without the lock: a disk that hangs must not block `keep` in other threads.
             for arrival, arrived_at in in_memory:
                 self.write(arrival.record, arrival.attempt)
                 # The backlog counts from the arrival of a result, not from the end of the full disk.

@@ -169,9 +169,11 @@ class ClusterWorker:
             # A new name for each registration: the scheduler may still have the previous one.
             name=self._dask_name or f"{self.name}-{uuid.uuid4().hex[:6]}",
             local_directory=str(self._folder),
+            # No limit of Dask's: what needs memory, slots and bots, is not in this process.
             memory_limit=0,
             security=security,
             host=host_towards(address),
+            # Dask opens this port in any case: on this machine only, and whichever is free.
             dashboard_address="127.0.0.1:0",
             startup_information={
                 "arena": lambda _: {

@@ -209,9 +209,11 @@ class ResultAuditor:
                 break
         undone = self._store.results.undo(wrong, self._owner)
         if count < BATCH_GAMES:
+            # Before the worker is forgotten: after an outage of the database here, the batch is repeated.
             self._note(VERIFIED, worker)
         self._suspects.popleft()
         if count >= BATCH_GAMES:
+            # To the end, so that every suspect gets its turn.
             self._suspects.append((worker, last))
         else:
             self._log.info("worker's games verified", worker=worker)

@@ -215,6 +215,7 @@ def tick(store: Store, at: datetime) -> list[TournamentItem]:
                 continue
             except SettingsError as error:  # no longer valid: bots may be gone, rules renamed
                 store.audit.note("schedule.failed", f"schedule:{schedule.id}", None, problem=str(error))
+        # Last: after a crash before this line the fires are found again, and exist already.
         store.schedules.fired(schedule.id, schedule.next_fire, upcoming_fire)
     return created
 

@@ -214,6 +214,7 @@ class HumanGames:
                 if record.termination is not Termination.STOPPED or not state.takes_back:
                     break
                 self._take_back(line, state)
+                # For spectators a new attempt: they drop the plies that were taken back.
                 attempt += 1
         if record.termination is not Termination.STOPPED:
             self._end(line, record)

@@ -152,6 +152,7 @@ class Lobby:
         """The connected bots, by version name. Thread-safe."""
         return {
             one.bot: ConnectedBot(one.version_id, len(one.seats), one.most_games, one.latency_ms, one.is_open)
+            # A copy: the event loop connects bots while another thread reads this.
             for one in list(self._connections.values())
         }
 
@@ -258,6 +259,7 @@ class Lobby:
         pinged_ns = 0
         while True:
             now = time.monotonic_ns()
+            # Only with a ping in flight: an idle program has nothing to say.
             if connection.pings and now - connection.last_seen_ns > SILENCE_TIMEOUT_S * 1e9:
                 return
             if not self.is_open():  # another process dispatches games now: the bot must connect to that one
@@ -265,6 +267,7 @@ class Lobby:
             if now - pinged_ns >= (PING_INTERVAL_S if connection.seats else IDLE_PING_INTERVAL_S) * 1e9:
                 pinged_ns = now
                 await self._send_ping(connection, None, now)
+            # Each second even if idle: a game may begin, which needs the latency soon.
             await asyncio.sleep(PING_INTERVAL_S)
 
     async def _send_ping(self, connection: RelayConnection, seat: _Seat | None, since_ns: int) -> None:

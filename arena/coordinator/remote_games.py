@@ -60,6 +60,8 @@ class RemoteGames:
         present = self._lobby.present if self._lobby else {}
         self._left = Counter({name: presence.most_games for name, presence in present.items()})
         for job in jobs:
+            # All games of a job are between the same two bots. A bot may have lowered its limit: then fewer than 0 are
+            # left.
             self._left.subtract(remote_in(job.games[0].spec))
 
     def waited_for(self, tournament_id: int) -> frozenset[str]:

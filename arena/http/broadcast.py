@@ -314,6 +314,7 @@ class Broadcast:
 async def _wait_for_bell(bell: asyncio.Event, closing: asyncio.Event) -> bool:
     """Wait until the bell is set or the server shuts down. Return False if the keep-alive interval ends first."""
     if bell.is_set():
+        # It rang during the last query: one more query for all that comes in this time, not one for each change.
         await asyncio.sleep(MIN_QUERY_INTERVAL_S)
     waits = [asyncio.ensure_future(bell.wait()), asyncio.ensure_future(closing.wait())]
     try:

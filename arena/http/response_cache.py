@@ -270,6 +270,7 @@ class ResponseCache:
             if len(kept.body) > _PACKED_ABOVE:
                 # Without a time in its header, gzip gives the same bytes for the same body.
                 kept = replace(kept, packed=await asyncio.to_thread(gzip.compress, kept.body, 6, mtime=0))
+            # The mark is older than the response: a commit meanwhile makes the entry stale too early, never too late.
             self._kept[key] = kept
             return kept.response(request)
         finally:

@@ -96,6 +96,7 @@ class BundleStore:
             if self._fs.exists(path) and _age(self._fs, path, self._fs.info(path)) > time.time() - _STALE_S / 2:
                 return False
         incoming = f"{self._root}/incoming/{uuid.uuid4().hex}"
+        # The caller has read the file to its end, for the digest.
         file.seek(0)
         with _reachable():
             for folder in (os.path.dirname(incoming), os.path.dirname(path)):
@@ -229,6 +230,7 @@ class BundleStore:
                     _remove(stray)
         total = sum(size for _, size, _ in copies)
         for used, size, place in sorted(copies):
+            # The copies are in the order of their last use: all that follow were used even later.
             if total <= self._cache_bytes or used > now - _IN_USE_S:
                 break
             if place != keep:
