@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Generic, Literal, TypeVar
 
 from aiohttp import web
@@ -103,7 +104,7 @@ class Sorting:
         return sorted(some, key=rank, reverse=self.is_descending) + none
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HtmlTable(Generic[R]):
     """The columns and rows of a table; without `sorting` its order is fixed. `css` returns the class of a row."""
 
@@ -112,7 +113,7 @@ class HtmlTable(Generic[R]):
     sorting: Sorting | None = None
     css: Callable[[R], str] = lambda row: ""
 
-    @property
+    @cached_property
     def shown(self) -> list[Column[R]]:
         """The columns that have a value in some row, or markup of their own, which may show a missing value."""
         return [

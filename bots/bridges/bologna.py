@@ -55,6 +55,10 @@ START_MS = 2000
 """Time for the start of a client and for both ways. It is subtracted from a `movetime` before that is rounded down to
 whole seconds.
 """
+FLAG = "BRIDGE_HAS_NAMESPACE"
+"""Environment variable of a bridge that was restarted in a network namespace."""
+_SET_FLAGS, _UP, _RUNNING = 0x8914, 0x1, 0x40
+"""SIOCSIFFLAGS, IFF_UP and IFF_RUNNING (linux/sockios.h, linux/if.h)."""
 
 
 class Bridge:
@@ -257,11 +261,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     guarded(Bridge(console, arguments.client, arguments.seconds, name).run, "bologna bridge")
 
 
-FLAG = "BRIDGE_HAS_NAMESPACE"
-_SET_FLAGS = 0x8914
-_UP, _RUNNING = 0x1, 0x40
-
-
 def isolate(module: str, arguments: Sequence[str]) -> bool:
     """Restart `module` in a new network namespace if the system allows that.
 
@@ -281,6 +280,7 @@ def isolate(module: str, arguments: Sequence[str]) -> bool:
 
 
 def _bring_up_loopback() -> bool:
+    # struct ifreq: the name in 16 bytes, then the flags; a new namespace begins with its loopback down (netdevice(7)).
     request = struct.pack("16sh14x", b"lo", _UP | _RUNNING)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         try:
