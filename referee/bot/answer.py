@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from protocol.errors import ProtocolError
 from protocol.lines import text
@@ -18,7 +19,7 @@ from protocol.turn import Stray
 from referee.bot.process import MAX_TURN_NS, POLL_INTERVAL_NS, Process, QueueMeter
 from referee.bot.seat import LAST_LINES, Thought
 from referee.bot.wire import Wire
-from referee.game.failure import BotError
+from referee.game.failure import BotError, Reason
 from referee.game.score import summary
 from referee.game.spec import BotLimits
 from referee.rules.core import Termination
@@ -96,7 +97,7 @@ class AnswerReader:
         for line in self.lines(deadline_ns, stage):
             if isinstance(self.receive(line, stage), kind):
                 return
-        raise self._process.failed(silent, f"no answer to {stage} in {deadline_ms / 1000:g} s")
+        raise self._process.failed(silent, f"no answer to {stage} in {deadline_ms / 1000:g} s", reason=Reason.LATE)
 
     def catch_up(self) -> None:
         """Read pending output before a question: search information is dropped, an answer is a protocol error."""
@@ -128,6 +129,7 @@ class AnswerReader:
                 Termination.TIME,
                 f"answered after {elapsed / _MS:.1f} ms ({lag / _MS:.1f} ms of them the machine's), "
                 f"{turn.allowance_ns / _MS:.1f} ms were left",
+                reason=Reason.LATE,
             )
         # Read later, it would be taken for the answer to the next question.
         if wire.lines and wire.lines[0].startswith(b"bestmove"):
@@ -173,7 +175,7 @@ class AnswerReader:
         """Return the verdict when the time is up: `time` if an answer still arrives in the grace period, else
         `stalled`.
         """
-        asked, failed = f"no bestmove in {waited_ms:.0f} ms", self._process.failed
+        asked, failed = f"no bestmove in {waited_ms:.0f} ms", partial(self._process.failed, reason=Reason.LATE)
         if allowance_ms is None:
             return failed(Termination.STALLED, f"{asked}; without a clock the limit is {self._limits.move_ms} ms")
         asked = f"{asked}, {allowance_ms:.1f} ms were left"

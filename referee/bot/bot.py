@@ -42,7 +42,7 @@ from referee.bot.answer import AnswerReader, Turn, rounded_ms
 from referee.bot.process import Process
 from referee.bot.seat import Overshoot, Thought
 from referee.bot.wire import Wire
-from referee.game.failure import BotError, SandboxError
+from referee.game.failure import BotError, Reason, SandboxError
 from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
@@ -200,7 +200,9 @@ class LocalBot:
                     raise SandboxError(f"sandbox {self._sandbox.name}: {reason}") from None
             # Before `ugiok` these all mean the same to its author: the bot does not get as far as a game.
             if error.termination in (Termination.CRASHED, Termination.STALLED, Termination.PROTOCOL_ERROR):
-                raise BotError(Termination.HANDSHAKE_FAILED, error.detail, exit_code=error.exit_code) from None
+                raise BotError(
+                    Termination.HANDSHAKE_FAILED, error.detail, exit_code=error.exit_code, reason=error.reason
+                ) from None
             raise
         self.capabilities = self.session.merge_capabilities()
 
@@ -255,7 +257,8 @@ class LocalBot:
             message = self.reader.receive(line, "`query`")
             if isinstance(message, Response):
                 return message.value, not line.startswith(b"response")
-        raise self.process.failed(Termination.STALLED, f"no answer to `query {question}` in {deadline_ms / 1000:g} s")
+        detail = f"no answer to `query {question}` in {deadline_ms / 1000:g} s"
+        raise self.process.failed(Termination.STALLED, detail, reason=Reason.LATE)
 
     def announce(self, result: UgiResult) -> None:
         """Send the result of the game if the bot asked for it; errors are ignored."""

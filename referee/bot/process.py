@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from referee.bot.bridge import uses_network
 from referee.bot.input_file import script_fault
-from referee.game.failure import BotError, SandboxError
+from referee.game.failure import BotError, Reason, SandboxError
 from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
@@ -179,9 +179,9 @@ class Process:
     def start(self) -> Child:
         """Spawn the process. Raises SandboxError, or BotError (`handshake-failed`) if the command cannot be run."""
         # The launcher of a sandbox always starts: without this, a missing program would look like a bot that ended.
-        problem = _problem_with(self._spec)
-        if problem:
-            raise BotError(Termination.HANDSHAKE_FAILED, problem)
+        if problem := _problem_with(self._spec):
+            reason, detail = problem
+            raise BotError(Termination.HANDSHAKE_FAILED, detail, reason=reason)
         try:
             has_network = self._spec.network == "loopback" or uses_network(self._spec.command)
             launch = self._sandbox.confine(self._spec.command, self._spec.folder, self._limits, has_network=has_network)
@@ -195,7 +195,8 @@ class Process:
         except OSError as error:
             if error.errno in _OURS:
                 raise SandboxError(f"no process could be started: {error.strerror}") from None
-            raise BotError(Termination.HANDSHAKE_FAILED, f"cannot be started: {error}") from None
+            detail = f"cannot be started: {error}"
+            raise BotError(Termination.HANDSHAKE_FAILED, detail, reason=Reason.NOT_STARTED) from None
         return self.child
 
     @property
@@ -222,21 +223,24 @@ class Process:
         if child:
             child.end()
 
-    def failed(self, termination: Termination, detail: str, *, exit_code: int | None = None) -> BotError:
+    def failed(
+        self, termination: Termination, detail: str, *, exit_code: int | None = None, reason: Reason | None = None
+    ) -> BotError:
         """Return the error for a failure.
 
-        Its termination is `memory-limit` or `process-limit` if that limit was the cause, else `termination`.
+        Its termination is `memory-limit` or `process-limit` if that limit was the cause; else it is `termination`, for
+        the `reason`.
         """
         self.is_sound = False
         if termination in _BY_LIMIT and self.child:
             excess, limits = self.child.excess(), self._limits
             if excess == "memory":
-                termination = Termination.MEMORY_LIMIT
+                termination, reason = Termination.MEMORY_LIMIT, None
                 detail = f"used more than {limits.memory_bytes:,} bytes of memory; {detail}"
             elif excess == "processes":
-                termination = Termination.PROCESS_LIMIT
+                termination, reason = Termination.PROCESS_LIMIT, None
                 detail = f"wanted more than {limits.processes} processes; {detail}"
-        return BotError(termination, detail, exit_code=exit_code)
+        return BotError(termination, detail, exit_code=exit_code, reason=reason)
 
     def hung_up(self, stage: str) -> BotError:
         """Return the failure of a bot that closed a pipe: it exited, or still runs without the pipe."""
@@ -255,15 +259,16 @@ class Process:
         return self.failed(Termination.CRASHED, detail, exit_code=self.child.exit_code)
 
 
-def _problem_with(spec: BotSpec) -> str | None:
+def _problem_with(spec: BotSpec) -> tuple[Reason, str] | None:
     """Return why the command cannot run; None if its program is an executable file."""
     program = spec.command[0]
     path = os.path.join(spec.folder or "", program) if os.sep in program else shutil.which(program)
     if path is None:
-        return f"no such program: {program!r} is not on the path"
+        return Reason.NO_PROGRAM, f"no such program: {program!r} is not on the path"
     if not os.path.exists(path):
-        return f"no such file: {path}"
+        return Reason.NO_PROGRAM, f"no such file: {path}"
     if os.path.isdir(path) or not os.access(path, os.X_OK):
-        return f"not an executable file: {path}; try chmod +x, and a shebang line in a script"
+        detail = f"not an executable file: {path}; try chmod +x, and a shebang line in a script"
+        return Reason.NOT_EXECUTABLE, detail
     fault = script_fault(path)
-    return f"not an executable script: {path}: {fault}" if fault else None
+    return (Reason.NOT_STARTED, f"not an executable script: {path}: {fault}") if fault else None

@@ -15,7 +15,7 @@ from collections import deque
 from protocol.errors import LineTooLong
 from protocol.lines import LineSplitter, text
 from referee.bot.process import LagMeter, Process
-from referee.game.failure import BotError, Stopped
+from referee.game.failure import BotError, Reason, Stopped
 from referee.game.spec import BotLimits
 from referee.rules.core import Termination
 
@@ -205,7 +205,8 @@ class Wire:
             self.lines.extend(filter(None, lines))
         except LineTooLong as error:
             self.lines.extend(error.complete)
-            raise self._process.failed(Termination.OUTPUT_LIMIT, f"{error}, {stage}") from None
+            detail = f"{error}, {stage}"
+            raise self._process.failed(Termination.OUTPUT_LIMIT, detail, reason=Reason.LONG_LINE) from None
 
     @property
     def has_spoken(self) -> bool:

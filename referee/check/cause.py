@@ -16,7 +16,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 
 from referee.bot.bridge import BRIDGES
-from referee.game.failure import BotError
+from referee.game.failure import BotError, Reason
 from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 from referee.sandbox.launcher import REPORT_LINE
@@ -122,10 +122,7 @@ def cause_of(evidence: Evidence, advice: str) -> Cause:
 
 def is_late(error: BotError) -> bool:
     """Return whether the bot failed because it gave no answer, or none in time."""
-    silent = (Termination.STALLED, Termination.HANDSHAKE_FAILED, Termination.TIME)
-    return error.termination in silent and any(
-        words in error.detail for words in ("no answer", "no bestmove", " after ")
-    )
+    return error.reason is Reason.LATE
 
 
 def _memory(evidence: Evidence) -> Cause | None:
@@ -234,20 +231,19 @@ def _bridge(evidence: Evidence) -> Cause | None:
 
 def _not_run(evidence: Evidence) -> Cause | None:
     """Recognise a program that could not be started: no such file, not executable, or Windows line ends."""
-    how, program = evidence.error.detail, evidence.spec.command[0]
-    path = os.path.join(evidence.spec.folder or "", program)
-    has_not_started = evidence.error.exit_code in _NOT_RUN or "cannot be started" in how or "not an executable" in how
-    if has_not_started and has_carriage_return(path):
+    error, path = evidence.error, os.path.join(evidence.spec.folder or "", evidence.spec.command[0])
+    is_not_run = error.exit_code in _NOT_RUN or error.reason in (Reason.NOT_STARTED, Reason.NOT_EXECUTABLE)
+    if is_not_run and has_carriage_return(path):
         return Cause(
             f"its first line ends with a carriage return, so no interpreter is found: {path}",
             f"write Unix line ends: sed -i 's/\\r$//' {shlex.quote(path)}",
         )
-    if "not an executable file" in how:
+    if error.reason is Reason.NOT_EXECUTABLE:
         if os.path.isdir(path):
             return Cause(f"a folder, not a program: {path}", "name the program in it, or write a bot.toml there")
         return Cause(f"not an executable file: {path}", f"chmod +x {shlex.quote(path)}")
-    if "no such file" in how or "no such program" in how:
-        return Cause(str(evidence.error), "correct the command, or build the program")
+    if error.reason is Reason.NO_PROGRAM:
+        return Cause(str(error), "correct the command, or build the program")
     return None
 
 
@@ -384,7 +380,7 @@ def _breach(evidence: Evidence) -> Cause | None:
     if error.termination is Termination.PROCESS_LIMIT:
         advice = f"start at most {limits.processes} processes and threads together: `processes` in [limits] of bot.toml"
         return Cause(str(error), advice)
-    if error.termination is Termination.OUTPUT_LIMIT and "a line of" in error.detail:
+    if error.reason is Reason.LONG_LINE:
         return Cause(str(error), f"end every line with a newline before {limits.line_bytes:,} bytes")
     if error.termination is Termination.OUTPUT_LIMIT:
         return Cause(str(error), "write less: fewer `info` lines and less standard error")

@@ -7,7 +7,21 @@ Stopped         the game was called off from outside: no one is at fault
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from referee.rules.core import Termination
+
+
+class Reason(StrEnum):
+    """What a bot did, where its termination does not say it: `referee.check.cause` advises by it."""
+
+    LATE = "late"
+    """It gave no answer, or none in time."""
+    LONG_LINE = "long-line"
+    NO_PROGRAM = "no-program"
+    NOT_EXECUTABLE = "not-executable"
+    NOT_STARTED = "not-started"
+    """The kernel could not start its program."""
 
 
 class BotError(Exception):
@@ -16,11 +30,14 @@ class BotError(Exception):
     `exit_code` is that of its process if the failure is that it ended, negative for a signal.
     """
 
-    def __init__(self, termination: Termination, detail: str, *, exit_code: int | None = None) -> None:
+    def __init__(
+        self, termination: Termination, detail: str, *, exit_code: int | None = None, reason: Reason | None = None
+    ) -> None:
         super().__init__(f"{termination}: {detail}")
         self.termination = termination
         self.detail = detail
         self.exit_code = exit_code
+        self.reason = reason
 
 
 class SandboxError(Exception):

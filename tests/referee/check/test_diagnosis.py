@@ -21,7 +21,7 @@ from referee.check.cause import Evidence, cause_of
 from referee.check.check import check
 from referee.check.examinee import BotUnderTest
 from referee.check.report import CheckReport
-from referee.game.failure import BotError
+from referee.game.failure import BotError, Reason
 from referee.game.spec import BotLimits, BotSpec
 from referee.play import sandbox_choice
 from referee.play.sandbox_choice import Complaint
@@ -209,7 +209,7 @@ def test_check_of_a_broken_program_names_its_cause(
     ],
 )
 def test_cause_of_another_answer_is_what_is_wrong_with_it(asked: str, answer: str, sentence: str, advice: str) -> None:
-    error = BotError(Termination.STALLED, "no answer in 2 s")
+    error = BotError(Termination.STALLED, "no answer in 2 s", reason=Reason.LATE)
     cause = cause_of(Evidence(error, BotSpec("odd", ("odd",)), LIMITS, [f"> {asked}", f"< {answer}"]), "do better")
     assert sentence in cause.detail
     assert advice in cause.advice
@@ -242,7 +242,7 @@ def test_cause_of_a_program_that_reports_its_memory_is_another(banner: str) -> N
 
 
 def test_cause_of_a_missing_answer_quotes_the_latest_line() -> None:
-    error = BotError(Termination.STALLED, "no answer in 2 s")
+    error = BotError(Termination.STALLED, "no answer in 2 s", reason=Reason.LATE)
     lines = ["> isready", "< loading book", "< loading tables"]
     cause = cause_of(Evidence(error, BotSpec("odd", ("odd",)), LIMITS, lines), "?")
     assert cause.detail.endswith("; it wrote `loading tables`")
@@ -564,13 +564,13 @@ def test_cause_of_a_bridge_whose_program_others_may_not_read_names_it(place: Pat
 
 @pytest.mark.parametrize(("asked", "is_spelling"), [("> ugi", True), ("> uginewgame", False)])
 def test_only_a_question_has_a_misspelt_answer(asked: str, is_spelling: bool) -> None:
-    error = BotError(Termination.STALLED, "no answer in 2 s")
+    error = BotError(Termination.STALLED, "no answer in 2 s", reason=Reason.LATE)
     cause = cause_of(Evidence(error, BotSpec("odd", ("odd",)), LIMITS, [asked, "< ugi-ok"]), "?")
     assert ("`ugi-ok` is not `ugiok`" in cause.detail) is is_spelling
 
 
 def test_cause_of_an_answer_after_much_output_is_the_output() -> None:
-    error = BotError(Termination.STALLED, "no bestmove in 15 s")
+    error = BotError(Termination.STALLED, "no bestmove in 15 s", reason=Reason.LATE)
     info = [f"< info depth 1 nodes {10**9 + number}" for number in range(3000)]
     flood = Evidence(error, BotSpec("odd", ("odd",)), LIMITS, ["> go movetime 50", *info], at_end=["bestmove b1b3"])
     cause = cause_of(flood, "?")
@@ -581,7 +581,7 @@ def test_cause_of_an_answer_after_much_output_is_the_output() -> None:
 
 
 def test_cause_of_a_late_answer_of_a_kind_that_came_before_is_no_missing_flush() -> None:
-    error = BotError(Termination.HANDSHAKE_FAILED, "no answer to `ugi` in 10 s")
+    error = BotError(Termination.HANDSHAKE_FAILED, "no answer to `ugi` in 10 s", reason=Reason.LATE)
     late = Evidence(error, BotSpec("odd", ("odd",)), LIMITS, ["> ugi"], at_end=["id name odd", "ugiok"])
     assert "does not flush" in cause_of(late, "?").detail
     cause = cause_of(replace(late, flushed=frozenset({"ugiok"})), "?")
@@ -590,7 +590,7 @@ def test_cause_of_a_late_answer_of_a_kind_that_came_before_is_no_missing_flush()
 
 
 def test_cause_of_a_move_that_comes_too_late_is_not_its_spelling() -> None:
-    error = BotError(Termination.STALLED, "no bestmove for `go nodes 100` in 2 s")
+    error = BotError(Termination.STALLED, "no bestmove for `go nodes 100` in 2 s", reason=Reason.LATE)
     spec = BotSpec("late", ("late",))
     late = Evidence(error, spec, LIMITS, ["> go nodes 100", "> stop", "< bestmove b1b3"])
     assert cause_of(late, "answer `go nodes 100`").detail == str(error)
