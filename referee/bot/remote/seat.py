@@ -32,6 +32,7 @@ from protocol.messages import (
 from protocol.options import OptionDecl
 from protocol.session import RefereeSession
 from protocol.turn import Stray
+from referee.bot.remote.account import NetworkAccount
 from referee.bot.remote.link import LineLost, LobbyLink, ProgramGone
 from referee.bot.seat import LAST_LINES, Overshoot, Thought
 from referee.game.failure import BotError, SandboxError
@@ -63,17 +64,14 @@ class RemoteBot:
         self.anomaly_count = 0
         self.log = ""
         self._open_link = open_link
-        self._link: LobbyLink | None = None
+        self._opened: NetworkAccount | None = None
+        """The account of the link to the lobby, once that is open."""
         self._session = RefereeSession()
         self.side = 0
         self._is_open = self._has_shaken_hands = self._is_ready = False
         self._said: list[RefereeMessage] = []
         """Messages that a fresh program receives again: the options and the beginning of the game."""
         self._output_bytes = 0
-        self._wait_ns = 0
-        self._losses = self._reconnected = 0
-        self._paused_ns = 0.0
-        self._allowed_ms = 0.0
 
     # -- the bot -------------------------------------------------------------------------------------------------------
 
@@ -89,32 +87,19 @@ class RemoteBot:
     @property
     def network(self) -> NetworkFigures | None:
         """The connection during the game, for the record; None before it."""
-        link = self._link
-        if link is None:
-            return None
-        return NetworkFigures(
-            latency_ms=round(link.latency_ms, 1),
-            allowed_ms=round(self._allowed_ms, 1),
-            wait_ms=round(self._wait_ns / _MS, 1),
-            losses=self._losses,
-            reconnected=self._reconnected,
-            paused_ms=round(self._paused_ns / _MS, 1),
-            move_allowance_ms=link.terms.move_ms,
-            game_allowance_ms=link.terms.game_ms,
-            grace_ms=link.terms.grace_ms,
-        )
+        return self._opened.figures() if self._opened else None
 
     # -- the conversation ----------------------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Start the program on its author's machine. Raises BotError, SandboxError, Stopped."""
-        if self._link is None:
+        if self._opened is None:
             begin = time.monotonic_ns()
+            self._opened = NetworkAccount(self._open_link())
             try:
-                self._link = self._open_link()
                 self._lasting(lambda: None)
             finally:  # a game lost by `disconnected` here waited too
-                self._wait_ns = time.monotonic_ns() - begin
+                self._opened.wait_ms = (time.monotonic_ns() - begin) / _MS
 
     def handshake(self) -> None:
         """Shake hands: `ugi` … `ugiok`. Raises as `referee.bot.bot.LocalBot.handshake`."""
@@ -158,8 +143,8 @@ class RemoteBot:
 
     def close(self) -> None:
         """Disconnect; the program is ended on its author's machine."""
-        if self._link:
-            self._link.close()
+        if self._opened:
+            self._opened.link.close()
             self._is_open = False
 
     def think(
@@ -188,13 +173,13 @@ class RemoteBot:
 
     def _ask(self, question: bytes, allowance_ms: float, *, is_timed: bool) -> Thought:
         """Send `position … go …` once and return the answer. Raises BotError, LineLost."""
-        link = self._linked
+        link = self._link
         infos: deque[Info] = deque(maxlen=LAST_LINES)
         self._session.begin_turn()
         begin = time.monotonic_ns()
         link.say(question.decode().rstrip("\n"))
         answer = self._answer(
-            begin + int((allowance_ms + self._allowance_ms(link.longest_ms)) * _MS), "thinking", infos
+            begin + int((allowance_ms + self._account.allowance_ms(link.longest_ms)) * _MS), "thinking", infos
         )
         answer = answer or self._late_answer(begin, allowance_ms, infos, is_timed=is_timed)
         return self._judged(answer, begin, allowance_ms, summary(reversed(infos)))
@@ -211,54 +196,49 @@ class RemoteBot:
 
     def _judged(self, message: BestMove, begin_ns: int, allowance_ms: float, info: Info | None) -> Thought:
         """Return the answer with the time charged for it. Raises LineLost, or BotError (`time`) if it came too late."""
-        link = self._linked
+        link = self._link
         elapsed_ms = (link.arrived_ns - begin_ns) / _MS
-        allowed_ms = min(elapsed_ms, self._allowance_ms(link.latency_ms))
+        allowed_ms = min(elapsed_ms, self._account.allowance_ms(link.latency_ms))
         if elapsed_ms - allowed_ms > allowance_ms:  # perhaps because of the network
             longest_ms = link.check(begin_ns)
-            allowed_ms = min(elapsed_ms - allowance_ms, self._allowance_ms(longest_ms))
+            allowed_ms = min(elapsed_ms - allowance_ms, self._account.allowance_ms(longest_ms))
             late_ms = elapsed_ms - allowed_ms - allowance_ms
             outage_ms = longest_ms + PING_MS if longest_ms > link.terms.move_ms else 0.0
-            if late_ms > min(outage_ms, self._grace_left_ms):
+            if late_ms > min(outage_ms, self._account.grace_left_ms):
                 raise self._failed(
                     Termination.TIME,
                     f"answered after {elapsed_ms:.0f} ms, {allowed_ms:.0f} of them allowed for the network, "
                     f"{allowance_ms:.1f} ms were left",
                 )
-            self._paused_ns += max(0.0, late_ms) * _MS
+            self._account.paused_ms += max(0.0, late_ms)
             elapsed_ms -= max(0.0, late_ms)
-        self._allowed_ms += allowed_ms
+        self._account.allowed_ms += allowed_ms
         return Thought(message.move, message.offer, max(0.0, elapsed_ms - allowed_ms), 0.0, info)
 
     def _late_answer(self, begin_ns: int, allowance_ms: float, infos: deque[Info], *, is_timed: bool) -> BestMove:
         """Handle a time-out: check the connection and wait for a late answer. Raises BotError, LineLost."""
-        longest_ms = self._linked.check(begin_ns)
+        longest_ms = self._link.check(begin_ns)
         now = time.monotonic_ns()
         waited = f"no bestmove in {(now - begin_ns) / _MS:.0f} ms, {longest_ms:.0f} ms of them the network's at most"
         deadline = now + int((self.limits.grace_ms + longest_ms) * _MS)
         if self.capabilities.stop:
-            self._linked.say("stop")
+            self._link.say("stop")
         if answer := self._answer(deadline, "after its time was up", infos):
             return answer
         if is_timed:
             waited = f"{waited}; {allowance_ms:.1f} ms were left"
         raise self._failed(Termination.STALLED, waited)
 
-    def _allowance_ms(self, latency_ms: float) -> float:
-        """Return the part of a latency that is not charged to the bot, bounded per move and per game."""
-        terms = self._linked.terms
-        return max(0.0, min(latency_ms, terms.move_ms, terms.game_ms - self._allowed_ms))
-
     # -- a connection that may be lost ---------------------------------------------------------------------------------
 
     @property
-    def _linked(self) -> LobbyLink:
-        assert self._link
-        return self._link
+    def _account(self) -> NetworkAccount:
+        assert self._opened
+        return self._opened
 
     @property
-    def _grace_left_ms(self) -> float:
-        return max(0.0, self._linked.terms.grace_ms - self._paused_ns / _MS)
+    def _link(self) -> LobbyLink:
+        return self._account.link
 
     def _lasting(self, step: Callable[[], T]) -> T:
         """Run a step of the protocol; repeat it if the connection is lost meanwhile."""
@@ -273,21 +253,21 @@ class RemoteBot:
     def _wait_for_return(self, lost: LineLost) -> None:
         """Stop the clock and wait for the connection. Raises BotError (`disconnected`) after its grace period."""
         self._is_open = False
-        self._losses += 1
+        self._account.losses += 1
         begin = min(lost.since_ns, time.monotonic_ns())
-        has_returned = self._linked.returns(begin + int(self._grace_left_ms * _MS))
-        self._paused_ns += time.monotonic_ns() - begin
-        if not has_returned or not self._grace_left_ms:
-            lost_s, grace_s = self._paused_ns / _MS / 1000, self._linked.terms.grace_ms / 1000
+        has_returned = self._link.returns(begin + int(self._account.grace_left_ms * _MS))
+        self._account.paused_ms += (time.monotonic_ns() - begin) / _MS
+        if not has_returned or not self._account.grace_left_ms:
+            lost_s, grace_s = self._account.paused_ms / 1000, self._link.terms.grace_ms / 1000
             raise self._failed(
                 Termination.DISCONNECTED,
                 f"was not connected for {lost_s:.1f} s of this game, {grace_s:g} s are allowed",
             )
-        self._reconnected += 1
+        self._account.reconnected += 1
 
     def _restore(self) -> None:
         """Start a fresh program, then repeat the handshake, the options and `isready`. Raises LineLost."""
-        self._linked.open()
+        self._link.open()
         # The fresh program has been sent nothing yet: the state of the old session would reject its handshake.
         self._session = RefereeSession(Capabilities.from_json(self.spec.capabilities))
         self._is_open = True
@@ -301,7 +281,7 @@ class RemoteBot:
     # -- single steps --------------------------------------------------------------------------------------------------
 
     def _say(self, message: RefereeMessage) -> None:
-        self._linked.say(self._session.send(message).decode().rstrip("\n"))
+        self._link.say(self._session.send(message).decode().rstrip("\n"))
 
     def _shake_hands(self) -> None:
         try:
@@ -319,20 +299,20 @@ class RemoteBot:
     def _expect(self, kind: type[Message], deadline_ms: float, stage: str, silent: Termination) -> None:
         """Read until a message of class `kind` arrives. Raises LineLost, or BotError (`silent`) at the deadline."""
         begin = time.monotonic_ns()
-        deadline = begin + int((deadline_ms + self._linked.longest_ms) * _MS)
+        deadline = begin + int((deadline_ms + self._link.longest_ms) * _MS)
         # At the deadline the answer may be on its way: after a check, all that was written before has arrived.
         for is_checked in (False, True):
             while (line := self._line(deadline)) is not None:
                 if isinstance(self._receive(line, stage), kind):
                     return
             if not is_checked:
-                self._linked.check(begin)
+                self._link.check(begin)
         raise self._failed(silent, f"no answer to {stage} in {deadline_ms / 1000:g} s")
 
     def _line(self, deadline_ns: int) -> bytes | None:
         """Return the next line; None at the deadline. Raises BotError (`crashed`, `output-limit`), LineLost."""
         try:
-            line = self._linked.line(deadline_ns)
+            line = self._link.line(deadline_ns)
         except ProgramGone as gone:
             raise self._failed(Termination.CRASHED, str(gone)) from None
         if line is not None:
