@@ -10,14 +10,13 @@ import errno
 import os
 import re
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
-from itertools import takewhile
+from collections.abc import Callable
+from dataclasses import replace
 
 from referee.bot.bridge import BRIDGES
-from referee.game.failure import BotError, Reason
-from referee.game.spec import BotLimits, BotSpec
+from referee.check import wrong_answer
+from referee.check.evidence import MAX_QUOTED, Cause, Evidence
+from referee.game.failure import Reason
 from referee.rules.core import Termination
 from referee.sandbox.launcher import REPORT_LINE
 from referee.sandbox.view import REFUSED_CALL, closed_file
@@ -38,78 +37,9 @@ REFUSED = "the sandbox refused the system call"
 _ALLOWED = "do without it; docs/explanation/sandbox.md lists the calls that are allowed"
 _DONE_WITHOUT = frozenset({"clone3", "io_uring_setup", "get_mempolicy", "set_mempolicy", "mbind"})
 """Refused calls that the libraries of many programs try, and do without."""
-_COLOUR = re.compile(r"\\x1b\[[0-9;?]*[A-Za-z]")
-"""Terminal codes as the transcript shows them."""
-_ANSWERS = {"go": "bestmove", "isready": "readyok", "ugi": "ugiok"}
 _CANNOT_EXECUTE, _NOT_FOUND = _NOT_RUN = (126, 127)
 """The exit codes of a shell for a program that it may not execute, and for one that it does not find."""
 _NO_FORMAT = os.strerror(errno.ENOEXEC)
-_LIKE = 0.7
-"""Least similarity of a word that is taken for a misspelt answer: just above `move` for `bestmove` (0.67)."""
-_MUCH_BYTES = 65_536
-"""More than a program that does not flush holds back: buffers have 4 to 64 KiB."""
-_LINES = 6
-"""Lines of standard error that are quoted."""
-_MAX_QUOTED = 60
-_PAGE = "docs/how-to/connect-an-existing-program.md"
-_ADAPTER = f"let it speak UGI (protocol/SPEC.md), or connect it by an adapter: {_PAGE}"
-_CONNECTORS = {"UCI": "bridge:uci", "XBoard": "bridge:xboard"}
-"""The bridges for protocols of chess engines."""
-_FOREIGN = (
-    (re.compile(r"feature |Error \(unknown command\)"), "XBoard"),
-    (re.compile(r"uciok\b"), "UCI"),
-    (re.compile(r"[?=]\d* "), "GTP"),
-    (re.compile(r".*(?:unknown|unrecogni[sz]ed|invalid|illegal) (?:command|input)", re.IGNORECASE), "another protocol"),
-)
-"""The beginning of lines by which programs of other protocols are recognised."""
-FOREIGN_GREETINGS = b"uci\nxboard\nprotover 2\n"
-"""How other protocols begin: sent to a program that gave no answer to `ugi`, before its input is closed."""
-_RESIGNS = re.compile(r"\b(?:i |we )?(?:resign|give up|surrender)", re.IGNORECASE)
-_UNEXPECTED = frozenset({"info", "id", "option", "bestmove", "response", "ugiok", "readyok"})
-"""Words of the protocol: a line that begins with another one is quoted if no answer came."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """The cause of a failure: `detail` in one sentence, `advice` what to do, `said` the last lines of standard error.
-
-    `is_certain` is False if it is only known that no answer came in time: a busy machine may be the reason.
-    """
-
-    detail: str
-    advice: str
-    said: str = ""
-    is_certain: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """The evidence of a failure.
-
-    `lines` are those exchanged in the step. `unfinished` is output without a line end, `at_end` the lines that the bot
-    wrote only when its input was closed. `log` is the bot's standard error. `has_answered`: it has answered a `go`.
-    `flushed` are the first words of answers that arrived before, perhaps from another process.
-    """
-
-    error: BotError
-    spec: BotSpec
-    limits: BotLimits
-    lines: Sequence[str] = ()
-    unfinished: str = ""
-    at_end: Sequence[str] = ()
-    log: str = ""
-    has_answered: bool = False
-    flushed: frozenset[str] = frozenset()
-
-    @property
-    def written_bytes(self) -> int:
-        """Number of bytes that the bot wrote since the last question, and when its input was closed."""
-        return sum(len(line) + 1 for line in (*_answers(self), *self.at_end))
-
-    @property
-    def said(self) -> str:
-        """The last lines of the bot's standard error."""
-        return "\n".join([line.rstrip() for line in self.log.splitlines() if line.strip()][-_LINES:])
 
 
 def cause_of(evidence: Evidence, advice: str) -> Cause:
@@ -117,12 +47,7 @@ def cause_of(evidence: Evidence, advice: str) -> Cause:
     for find in _CAUSES:
         if cause := find(evidence):
             return replace(cause, said=evidence.said, advice=cause.advice or advice)
-    return Cause(str(evidence.error), advice, evidence.said, is_certain=not is_late(evidence.error))
-
-
-def is_late(error: BotError) -> bool:
-    """Return whether the bot failed because it gave no answer, or none in time."""
-    return error.reason is Reason.LATE
+    return Cause(str(evidence.error), advice, evidence.said, is_certain=not evidence.is_late)
 
 
 def _memory(evidence: Evidence) -> Cause | None:
@@ -211,7 +136,7 @@ def _complaint(evidence: Evidence, pattern: re.Pattern[str]) -> str:
     if evidence.error.exit_code is None:
         return ""
     lines = (line for line in reversed(evidence.log.splitlines()) if not line.startswith("sandbox: "))
-    return next((line.strip()[:_MAX_QUOTED] for line in lines if pattern.search(line)), "")
+    return next((line.strip()[:MAX_QUOTED] for line in lines if pattern.search(line)), "")
 
 
 def _bridge(evidence: Evidence) -> Cause | None:
@@ -278,102 +203,6 @@ def has_carriage_return(path: str) -> bool:
     return line.startswith(b"#!") and line.endswith(b"\r\n")
 
 
-def _foreign(evidence: Evidence) -> Cause | None:
-    """Recognise a program that speaks another protocol, by what it wrote instead of `ugiok`."""
-    if not is_late(evidence.error) or _expected(evidence)[1] != "ugiok":
-        return None
-    for line in (*_answers(evidence), *evidence.at_end):
-        for pattern, protocol in _FOREIGN:
-            if pattern.match(line):
-                advice = _ADAPTER
-                if bridge := _CONNECTORS.get(protocol):
-                    advice = f"connect it by '{bridge} -- {shlex.join(evidence.spec.command)[:_MAX_QUOTED]}': {_PAGE}"
-                return Cause(f"it speaks {protocol}, not UGI: it wrote `{line[:_MAX_QUOTED]}`", advice)
-    return None
-
-
-def _resigning(evidence: Evidence) -> Cause | None:
-    """Recognise a resignation in other words than the protocol's."""
-    if is_late(evidence.error) and _expected(evidence)[1] == "bestmove":
-        for line in _answers(evidence):
-            if _RESIGNS.match(line.strip()) and not line.startswith("info"):
-                return Cause(f"`{line[:_MAX_QUOTED]}` is no answer to `go`", "resign by `bestmove resign`")
-    return None
-
-
-def _said_otherwise(evidence: Evidence) -> Cause | None:
-    """Quote the last line that is not of the protocol, if no answer came."""
-    if not is_late(evidence.error):
-        return None
-    others = [line for line in _answers(evidence) if line.strip() and line.split()[0] not in _UNEXPECTED]
-    if not others:
-        return None
-    return Cause(f"{evidence.error}; it wrote `{others[0][:_MAX_QUOTED]}`", "", is_certain=False)
-
-
-def _expected(evidence: Evidence) -> tuple[str, str]:
-    """Return the last question in the lines, and the word that answers it; empty if there is none."""
-    asked = next((line for line in reversed(evidence.lines) if line.startswith("> ") and line != "> stop"), "")
-    return asked, _ANSWERS.get(asked.split()[1], "") if asked else ""
-
-
-def _answers(evidence: Evidence) -> list[str]:
-    """Return the lines that the bot wrote after the last question, the latest first."""
-    asked = _expected(evidence)[0]
-    since = takewhile(lambda line: line != asked, reversed(evidence.lines))
-    return [line[2:] for line in since if line.startswith("< ")]
-
-
-def _spelling(evidence: Evidence) -> Cause | None:
-    """Recognise an answer in a wrong form: misspelt, coloured, not first in its line, or a move without `bestmove`."""
-    if not is_late(evidence.error):
-        return None
-    expected, answers = _expected(evidence)[1], _answers(evidence)
-    if not expected:
-        return None
-    if cause := next(filter(None, (_misspelt(line, expected) for line in answers)), None):
-        return cause
-    if expected == "bestmove" and answers and (move := answers[0].strip()) and " " not in move:
-        return Cause(
-            f"`{move[:_MAX_QUOTED]}` is not `bestmove {move[:_MAX_QUOTED]}`", "write `bestmove` before the move"
-        )
-    return None
-
-
-def _misspelt(line: str, expected: str) -> Cause | None:
-    """Return the error in a line that was meant as the expected answer; None for any other line."""
-    plain = _COLOUR.sub("", line).strip()
-    first = plain.split(maxsplit=1)[0].strip(":=") if plain else ""
-    if first == expected and plain != line:
-        return Cause(f"it writes colour codes: `{line[:_MAX_QUOTED]}`", f"write plain text: `{plain[:_MAX_QUOTED]}`")
-    if first != expected and SequenceMatcher(None, first.casefold(), expected).ratio() >= _LIKE:
-        return Cause(f"`{first}` is not `{expected}`", f"write `{expected}` exactly, in lower case")
-    if first != expected and expected in plain.casefold():
-        return Cause(
-            f"`{plain[:_MAX_QUOTED]}` does not begin with `{expected}`", f"write `{expected}` first in its line"
-        )
-    return None
-
-
-def _buffered(evidence: Evidence) -> Cause | None:
-    """Recognise an answer that was written too late or did not arrive: without a line end, or not flushed."""
-    if not is_late(evidence.error):
-        return None
-    if evidence.written_bytes > _MUCH_BYTES:
-        detail = f"{evidence.error}: it wrote {evidence.written_bytes:,} bytes meanwhile"
-        return Cause(detail, "write less: writing takes the time of the answer", is_certain=False)
-    if evidence.unfinished:
-        return Cause(f"its line `{evidence.unfinished[:_MAX_QUOTED]}` has no line end", "end every line with a newline")
-    # An answer of a kind that arrived before was late, not held back.
-    awaited = tuple(set(_ANSWERS.values()) - evidence.flushed)
-    if held := next((line for line in evidence.at_end if line.startswith(awaited)), ""):
-        return Cause(
-            f"`{held[:_MAX_QUOTED]}` came only when its input ended: it does not flush",
-            "flush standard output after every line",
-        )
-    return None
-
-
 def _breach(evidence: Evidence) -> Cause | None:
     """Recognise a line or an amount of output that the protocol does not allow."""
     error, limits = evidence.error, evidence.limits
@@ -411,12 +240,12 @@ _CAUSES: tuple[Callable[[Evidence], Cause | None], ...] = (
     _not_run,
     _missing,
     _bridge,
-    _foreign,
-    _resigning,
-    _spelling,
-    _buffered,
+    wrong_answer.foreign,
+    wrong_answer.resigning,
+    wrong_answer.spelling,
+    wrong_answer.buffered,
     _breach,
     _ended,
-    _said_otherwise,
+    wrong_answer.said_otherwise,
 )
 """The causes in the order in which they are looked for: the first that holds is named."""

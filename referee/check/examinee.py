@@ -10,10 +10,12 @@ from typing import Any
 from protocol.capabilities import Capabilities
 from referee.bot.bot import LocalBot
 from referee.bot.seat import Thought
-from referee.check.cause import FOREIGN_GREETINGS, Cause, Evidence, cause_of, is_late
+from referee.check.cause import cause_of
+from referee.check.evidence import Cause, Evidence
 from referee.check.report import CheckReport, CheckStep
 from referee.check.timing import MOVE_TIMES_MS
-from referee.game.failure import BotError
+from referee.check.wrong_answer import FOREIGN_GREETINGS
+from referee.game.failure import BotError, Reason
 from referee.game.history import GameHistory
 from referee.game.record import Ply
 from referee.game.spec import BotLimits, BotSpec, GameSpec
@@ -226,7 +228,7 @@ class BotUnderTest:
         evidence = replace(evidence, flushed=frozenset(self._flushed))
         if self._bot and (bot := self._bot).process.child:
             evidence = replace(evidence, log=bot.wire.log, unfinished=bot.wire.unfinished)
-            if is_late(error) and bot.process.is_running:
+            if error.reason is Reason.LATE and bot.process.is_running:
                 # What comes at the end of the input is evidence, not part of the dialogue that the report shows.
                 bot.wire.transcript, kept = None, bot.wire.transcript
                 greetings = b"" if bot.has_shaken_hands else FOREIGN_GREETINGS

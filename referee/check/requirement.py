@@ -13,10 +13,9 @@ from statistics import median
 from protocol.capabilities import shorten_movetime
 from protocol.negotiation import Ineligible
 from referee.check import ability, option
-from referee.check.cause import is_late
 from referee.check.examinee import BotUnderTest, Unfit
 from referee.check.timing import MOVE_TIMES_MS, NO_ANSWER, find_timing, pace_of
-from referee.game.failure import BotError
+from referee.game.failure import BotError, Reason
 from referee.play.player import negotiate, negotiate_options
 from referee.rules.core import Termination
 from referee.rules.rules import Ruleset
@@ -139,7 +138,7 @@ class Requirements:
                 cause = cause or error
             except BotError as error:
                 has_crashed = error.termination is Termination.CRASHED
-                if not (has_crashed or is_late(error)):
+                if not (has_crashed or error.reason is Reason.LATE):
                     raise
                 diagnosis = examinee.explain(error, examinee.transcript, _ANSWER)
                 cause = cause or Unfit(diagnosis.detail, diagnosis.advice, said=diagnosis.said)

@@ -17,8 +17,9 @@ import pytest
 from referee.bot.argument import read_bot
 from referee.bot.bot import LocalBot
 from referee.check import ability, requirement
-from referee.check.cause import Evidence, cause_of
+from referee.check.cause import cause_of
 from referee.check.check import check
+from referee.check.evidence import Evidence
 from referee.check.examinee import BotUnderTest
 from referee.check.report import CheckReport
 from referee.game.failure import BotError, Reason
