@@ -108,7 +108,7 @@ class ClusterExecutor(Executor):
             if self._is_closed:
                 raise RuntimeError("this executor is closed")
             job = self._jobs[key] = _Job(key, attempts, future, fn, args)
-        # In the loop's thread: whoever settles or cancels the future does so in a thread of its own.
+        # In the loop's thread: the future may be settled or cancelled in any other.
         future.add_done_callback(lambda _: self._loop.call(self._recall, job))
         self._loop.call(self._start, job)
         return future

@@ -76,7 +76,7 @@ class StandingsCache:
             sums = self._sums.setdefault(tournament_id, _Sums())
         if standings is None or standings.state != state:
             with sums.lock:
-                # Under the lock to the end: the table is computed from sums that another thread would go on adding to.
+                # Under the lock to the end: another thread would add to the sums from which the table is computed.
                 standings = _build(stored, sums.read(stored), state)
         with self._lock:
             self._kept[tournament_id] = standings

@@ -58,10 +58,10 @@ class GameClock:
         """Return the arguments of the side's `go`: `p1time … p2inc …`, `movetime …`, `depth …` or `nodes …`."""
         if self._fixed_words[side]:
             return self._fixed_words[side]
-        one, two = self._shown[side]
-        first_ms, second_ms = self.left_ms[one], self.left_ms[two]
+        first, second = self._shown[side]
+        first_ms, second_ms = self.left_ms[first], self.left_ms[second]
         # A side whose clock is at 0 may still have the margin: it is asked as if it had a millisecond.
-        # `%d` cuts off the fraction: a bot is never told more time than it has.
+        # `%d` cuts off the fraction: a bot never sees more time than it has.
         return self._forms[side] % (first_ms if first_ms > 1 else 1, second_ms if second_ms > 1 else 1)
 
 

@@ -13,7 +13,7 @@ from referee.rules.core import Termination
 
 
 class Reason(StrEnum):
-    """What a bot did, where its termination does not say it: `referee.check.cause` advises by it."""
+    """The reason of a failure, where its termination does not say it: `referee.check.cause` advises by it."""
 
     LATE = "late"
     """It gave no answer, or none in time."""

@@ -195,7 +195,7 @@ class _Field:
         square = np.swapaxes(residual, 1, 2) @ residual
         return _Statistics(
             np.sqrt(np.maximum(0, np.linalg.eigvalsh(square)[:, -1])),
-            np.array([float(np.abs(self.circles(one)).max(initial=0.0)) for one in residual]),
+            np.array([float(np.abs(self.circles(matrix)).max(initial=0.0)) for matrix in residual]),
             np.abs(residual / self.deviation).max(axis=(1, 2)),
         )
 

@@ -132,7 +132,7 @@ class Child:
         """The exit code of the process, which must have ended; negative for a signal."""
         code = self._reap()
         # Bubblewrap ends normally, with 128 + n if signal n ended the bot.
-        # Before Python 3.12, `number in signal.Signals` raises TypeError for a number that is no signal: hence the set.
+        # Before Python 3.12, `number in signal.Signals` raises TypeError for other numbers: hence the set.
         if code > 128 and self._launch.reports_signals and code - 128 in set(signal.Signals):
             code = 128 - code
         return code

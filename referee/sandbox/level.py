@@ -82,7 +82,7 @@ class Sandbox:
         `has_network`: its programs may connect to each other by TCP, except in `landlock`, which has no network of its
         own. Raises OSError.
         """
-        # A recorded bot has one process more beside it: the one that refuses its calls (`launcher.refuse_calls`).
+        # A recorded bot has one process more: the one that refuses its calls (`launcher.refuse_calls`).
         wrap, own = _WRAPS[self.name], int(self.is_recorded)
         request = Request(command, folder, limits, spare=own, reads_all=self.reads_all, has_network=has_network)
         request = replace(request, is_recorded=self.is_recorded)

@@ -89,7 +89,7 @@ class Leases(Repository):
         with self._sessions.writing() as session:
             self._bound(session)
             until = _time(session) + timedelta(seconds=seconds)
-            # Even after its end: nobody has acted in between as long as no other process has taken it.
+            # Even after its end: as long as no other process has taken the lease, none has acted in between.
             mine = (col(Lease.name) == name, col(Lease.owner) == owner)
             return bool(session.execute(update(Lease).where(*mine).values(until=until)).rowcount)  # type: ignore[attr-defined]
 

@@ -67,7 +67,7 @@ def fronts(o: Any, x: Any, k: Any, i: Any) -> Any:
 def rears(o: Any, x: Any, k: Any, i: Any) -> Any:
     """Return the rearmost marbles of all inline moves: of lines of one to three marbles that can step or push."""
     m = singles(o, x, k, i)
-    # Two marbles push one, three push two: so what stands behind a front is looked for once, or twice.
+    # Two marbles push one, three push two: so the marble behind a front is looked for once, or twice.
     a1, a2 = fronts(o, x, k, i)
     b = o & behind(m | a1, k, i)
     c = o & behind(b | (o & behind(a2, k, i)), k, i)

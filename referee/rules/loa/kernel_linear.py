@@ -122,8 +122,7 @@ def connects8(a: Any, b: Any) -> bool:
                     if grown8(to) & part == U0 and rest != U0:
                         continue
                     if filled8(rest | to, to) == rest | to:
-                        # A capture may connect the other side too: then the rules decide, and this move is no certain
-                        # win.
+                        # A capture may connect the other side too: then the rules decide, and the win is not certain.
                         gone = b & ~to
                         if gone == b or filled8(gone, gone & (~gone + U1)) != gone:
                             return True
