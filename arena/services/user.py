@@ -20,6 +20,7 @@ from arena.documents.tournament import TournamentItem, TournamentQuery
 from arena.errors import BadValueError, ForbiddenError
 from arena.services import leaderboard
 from arena.services.arena import Arena
+from arena.store.bots.bots import LEVELS
 from referee.rules.core import SIDES
 
 MAX_NAME = 80
@@ -47,11 +48,21 @@ def find(arena: Arena, name: str) -> UserItem:
     return arena.store.users.find(name)
 
 
+@dataclass(slots=True)
+class PersonalRecord:
+    """The results of a person in a family; `level` is the highest one of the champion that they beat, or 0."""
+
+    won: int = 0
+    drawn: int = 0
+    lost: int = 0
+    level: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class UserProfile:
     """The public profile of a user: bots, best rating of each pool with its changes, organised tournaments, and whether
-    they have played against bots. `games` are the latest of their bots and of themselves; `wins` are those against the
-    strongest opponents, each with the opponent's rating.
+    they have played against bots. `games` are the latest of their bots and of themselves, `records` sum up their own
+    ones by family; `wins` are those against the strongest opponents, each with the opponent's rating.
     """
 
     user: UserItem
@@ -61,6 +72,7 @@ class UserProfile:
     has_played: bool
     changes: Mapping[str, Sequence[ChangeItem]]
     games: Sequence[GameItem]
+    records: Mapping[str, PersonalRecord]
     wins: Sequence[tuple[GameItem, float]]
 
 
@@ -81,8 +93,24 @@ def profile(arena: Arena, name: str, after: str | None = None) -> UserProfile:
         store.people.has_played(user.name),
         {line.pool: curves.get((line.version_id, line.pool), ()) for line in best},
         games[:MAX_GAMES],
+        _records(games, f"@{user.name}"),
         _best_wins(arena, games, set(versions)),
     )
+
+
+def _records(games: Sequence[GameItem], person: str) -> dict[str, PersonalRecord]:
+    """Sum up the games of a person, by family."""
+    records: dict[str, PersonalRecord] = {}
+    for game in games:
+        if game.winner and person in (game.first, game.second):
+            record = records.setdefault(game.family, PersonalRecord())
+            mine, opponent = ("first", game.second) if game.first == person else ("second", game.first)
+            record.drawn += game.winner == "draw"
+            record.lost += game.winner in SIDES and game.winner != mine
+            if game.winner == mine:
+                record.won += 1
+                record.level = max(record.level, LEVELS.get(opponent.partition(" ")[0], 0))
+    return records
 
 
 def _best_wins(arena: Arena, games: Sequence[GameItem], mine: Collection[int]) -> list[tuple[GameItem, float]]:

@@ -55,6 +55,24 @@ def test_who_has_no_bots_has_an_empty_profile(arena: Arena, field: Field) -> Non
     assert (profile.games, profile.wins, profile.changes) == ([], [], {})
 
 
+def test_records_sum_up_the_own_games_and_name_the_highest_level_that_was_beaten(arena: Arena) -> None:
+    field, store = Field(arena.store, ("ada", "level-2", "level-5")), arena.store
+    person = store.people.version(store.users.add("eve", "author").id)
+    games = field.plan(12)
+    for game in games:
+        store.results.commit(record_of(game, winner="draw" if game.spec.second.name == "level-5 v1" else "first"))
+    with store.writing() as session:
+        for side, name in ((Game.first_id, Game.first), (Game.second_id, Game.second)):
+            mine = {side: person.id, name: "@eve"}
+            session.execute(update(Game).where(col(side) == field.versions[0].id).values(mine))
+    names = [(game.spec.first.name, game.spec.second.name) for game in games]
+    record = user.profile(arena, "eve").records["loa"]
+    assert record.won == names.count(("ada v1", "level-2 v1"))
+    assert record.drawn == names.count(("ada v1", "level-5 v1"))
+    assert record.lost == sum(second == "ada v1" for _, second in names)
+    assert record.level == 2
+
+
 @pytest.mark.parametrize("is_newest", [True, False])
 def test_of_many_versions_those_of_the_latest_games_are_searched(arena: Arena, field: Field, is_newest: bool) -> None:
     """600 versions more; the games are of the newest one, which has no rating, or of the oldest one, which has one."""
