@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from babel.dates import format_datetime
+from markupsafe import Markup
 
 from arena.documents.rating import ChangeItem, RatingCurve
 from arena.pages import filters
@@ -21,7 +22,11 @@ from arena.services.bot import LISTED_CHANGES
 MAX_DOTS = 30
 """Most games of a bot that are dots on the line of a comparison."""
 _HOUR_S, _DAY_S = 3600, 86_400
-_STEPS_S = (60, 300, 900, *(hours * _HOUR_S for hours in (1, 3, 6, 12)), *(days * _DAY_S for days in (1, 2, 7, 14, 28)))
+_STEPS_S = (
+    *(1, 2, 5, 15, 30, 60, 120, 300, 600, 1800),
+    *(hours * _HOUR_S for hours in (1, 3, 6, 12)),
+    *(days * _DAY_S for days in (1, 2, 7, 14, 28)),
+)
 """Distances of the labels of a time axis: whole days begin at midnight UTC."""
 _SHORT_S = 5 * _DAY_S
 """Below this span the time axis shows hours as well as days."""
@@ -42,11 +47,17 @@ def _day(value: float) -> str:
 
 
 def _hour(value: float) -> str:
-    return format_datetime(datetime.fromtimestamp(value, UTC), "dd MMM HH:mm", locale=locale())
+    return _zoned(value, "dd MMM HH:mm", "hour")
 
 
 def _second(value: float) -> str:
-    return datetime.fromtimestamp(value, UTC).strftime("%H:%M:%S")
+    return _zoned(value, "HH:mm:ss", "second")
+
+
+def _zoned(value: float, form: str, unit: str) -> str:
+    """Return a time in UTC, which times.js writes in the reader's zone."""
+    shown = format_datetime(datetime.fromtimestamp(value, UTC), form, locale=locale())
+    return Markup('<tspan data-at="{:.0f}" data-unit="{}">{}</tspan>').format(value, unit, shown)
 
 
 def _moment(change: ChangeItem) -> float:

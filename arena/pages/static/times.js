@@ -29,6 +29,11 @@ function show() {
       time.textContent = at.toLocaleString(custom, part);
     }
   }
+  for (const place of document.querySelectorAll("[data-site]:empty")) place.textContent = location.origin;
+  for (const label of document.querySelectorAll("[data-at]")) { // of a time axis
+    const part = label.dataset.unit === "hour" ? { day: "2-digit", month: "short" } : { second: "2-digit" };
+    label.textContent = new Date(1000 * label.dataset.at).toLocaleString(custom, { ...part, hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  }
 }
 
 // The server knows the days in UTC only: give each appointment to its day here.
@@ -67,4 +72,3 @@ for (const calendar of document.querySelectorAll(".calendar")) arrange(calendar)
 show();
 countDown();
 if (document.querySelector("time[data-countdown]")) setInterval(countDown, 1000);
-for (const place of document.querySelectorAll("[data-site]:empty")) place.textContent = location.origin;

@@ -140,7 +140,7 @@ function finish(data) {
   $("detail").textContent = data.detail;
   $("following").hidden = true;
   stop(); // no further messages about the connection
-  $("connection").textContent = message("Game over.");
+  $("connection").textContent = root.dataset.seat ? "" : message("Game over.");
   running = null;
   speak(data.sentence);
   sound("end");
@@ -178,6 +178,7 @@ async function refresh() {
     document.title = fresh.title;
     $("about").replaceChildren(...fresh.getElementById("about").childNodes);
     if ($("replay-ply")) $("replay-ply").textContent = now;
+    $("about").dispatchEvent(new Event("exchanged", { bubbles: true }));
   } catch { /* reloading the page shows it */ }
 }
 
@@ -584,6 +585,7 @@ addEventListener("hashchange", () => {
 
 // -- a running game ---------------------------------------------------------------------------------------------
 
+const live = root.dataset.seat ? "" : message("Live"); // a seat says whose turn it is
 function tell(words) { if (!isOver) $("connection").textContent = words; }
 
 // Retry until a request succeeds: no further event may follow, as when a human player is to move.
@@ -591,7 +593,7 @@ async function bring() {
   clearTimeout(missing);
   try {
     await load();
-    if (stream?.readyState === EventSource.OPEN) tell(message("Live"));
+    if (stream?.readyState === EventSource.OPEN) tell(live);
   } catch {
     if (isOver) return;
     tell(message("Connection lost. Reconnecting…"));
@@ -610,7 +612,7 @@ function follow() {
   $("following").hidden = false;
   const mine = new EventSource(root.dataset.stream);
   stream = mine;
-  mine.onopen = () => { tell(message("Live")); bring(); };
+  mine.onopen = () => { tell(live); bring(); };
   mine.onerror = () => {
     tell(message("Connection lost. Reconnecting…"));
     // A browser gives up after a response that is not a stream: open a new one.

@@ -112,7 +112,7 @@ def test_a_game_by_mouse_goes_on_after_a_restart(browser: Any, store: Store, tmp
                     page.mouse.click(*place_of(page, chart, cell))
                 _choose(page)
                 reads(page, "#last", str(min(2 * number, 5)))
-            reads(page, "#connection", "Game over.")  # the last ply is known before its result is
+            reads(page, "#turn", "Game over.")  # the last ply is known before its result is
             game = path.rsplit("/", 1)[1]
             page.goto(f"{server.url}/games/{game}")
             assert page.inner_text("#sentence").startswith("guest (White) beat first v1 (Black) at ply 5")
@@ -304,7 +304,7 @@ def test_a_game_by_keyboard_is_taken_back_and_resigned(browser: Any, store: Stor
             type_move(page, "a1-a2")
             reads(page, "#last", "2")
             page.click("button[value=resign]")
-            reads(page, "#connection", "Game over.")
+            reads(page, "#turn", "Game over.")
             page.goto(page.url.replace("/play/", "/games/"))
             assert re.search(r"\b0-1, resigned: guest resigned\nRatings", page.inner_text("#about dl"))
         assert store.people.open() == []
@@ -320,7 +320,7 @@ def test_a_draw_that_the_bot_offers_is_taken(browser: Any, store: Store, tmp_pat
         page.wait_for_selector(".hit", state="attached")  # before that, the button sends the plain form
         reads(page, "#offer", "The bot offers a draw.")
         page.click("#take")
-        reads(page, "#connection", "Game over.")
+        reads(page, "#turn", "Game over.")
         game = page.url.rsplit("/", 1)[1]
     assert (store.games.record(game).winner, len(store.games.record(game).moves)) == ("draw", 2)
 
@@ -336,7 +336,7 @@ def test_a_game_with_a_finger_at_320_pixels(browser: Any, store: Store, tmp_path
             if page.locator("#entry button.main").count():
                 page.tap("#entry button.main >> nth=0")
             reads(page, "#last", str(min(2 * number, 5)))
-        reads(page, "#connection", "Game over.")
+        reads(page, "#turn", "Game over.")
 
 
 def test_a_move_made_while_waiting_is_shown_as_pending(browser: Any, store: Store, tmp_path: Path) -> None:
