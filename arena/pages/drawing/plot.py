@@ -19,7 +19,7 @@ P = TypeVar("P")
 WIDTH, HEIGHT = 560, 220
 WIDE_WIDTH, WIDE_HEIGHT = 800, 320
 """Size of charts of several lines, which are shown larger."""
-SMALL_WIDTH, SMALL_HEIGHT = 380, 150
+SMALL_WIDTH, SMALL_HEIGHT = 380, 110
 """Size of charts side by side, drawn smaller so that their letters keep their size."""
 _RIGHT, _TOP, _BOTTOM = 10, 12, 26
 _LETTER = {WIDTH: 10, WIDE_WIDTH: 12.5}
