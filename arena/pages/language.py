@@ -230,7 +230,7 @@ def _pattern_of(message: str) -> re.Pattern[str]:
 def number(value: float, decimals: int | None = None, *, is_signed: bool = False) -> str:
     """Format a number: `1,000.5`, in French `1 000,5`; `decimals` fixes the number of decimals."""
     # Babel's `format_decimal` rounds and groups alike, but takes ten times as long: a page has a thousand numbers.
-    written = f"{Decimal(str(value)):{'+' if is_signed else ''},.{_MOST_DECIMALS if decimals is None else decimals}f}"
+    written = f"{Decimal(str(value)):{'+' if is_signed else ''}z,.{_MOST_DECIMALS if decimals is None else decimals}f}"
     if decimals is None:
         written = written.rstrip("0").rstrip(".")
     return written.translate(_number_signs(locale()))

@@ -76,13 +76,14 @@ _CHANGES: tuple[Column[tuple[str, ChangeItem]], ...] = (
 @routes.get("/bots")
 @allow_parameters(*form_names(BotQuery), "after", "sort")
 async def index(request: web.Request) -> web.Response:
-    """List all bots by name, or those that match the query."""
+    """List all bots, or those that match the query, the best first."""
     query = read_form(request, BotQuery, limit=100, after=request.query.get("after") or None).query
     bots = await run(services.bot.page, arena_of(request), query)
     best = await run(services.bot.best_ratings, arena_of(request), bots.items)
     order = {bot_id: line.conservative for bot_id, line in best.items()}
     columns = (*BOTS[:2], replace(_BEST_RATING, order=lambda bot: order.get(bot.id)), *BOTS[2:])
-    table = sorted_table(request, columns, bots.items)
+    is_whole = not (bots.next or query.after)  # a page of a longer list is sorted by name
+    table = sorted_table(request, columns, bots.items, "-rating" if is_whole else "")
     return render(request, "bots.html", bots=bots, best=best, table=table, chosen=query)
 
 
