@@ -56,6 +56,6 @@ async function evaluate(query) {
 }
 
 document.addEventListener("arena:position", (event) => {
-  place.replaceChildren(text("span", "…"));
+  place.replaceChildren(text("span", message("The engine is thinking…")));
   evaluate(new URLSearchParams(event.detail.query));
 });

@@ -243,7 +243,7 @@ function arrange() {
   const hide = (isHidden) => { for (const one of line) one.hidden = isHidden; };
   const leave = () => { hide(false); show(at); $("arrange").focus(); };
   const palette = new Palette({ place: $("palette"), board, entry, say, start: tree.scene.pieces, leave });
-  $("arrange").hidden = false;
+  $("arrange").disabled = false;
   $("arrange").addEventListener("click", () => {
     turn += 1; // discard pending responses
     hide(true);

@@ -42,6 +42,7 @@ globalThis.arenaTexts = {
 "The analysis could not be requested.": "L’analyse n’a pas pu être demandée.",
 "The bot is thinking…": "Le bot réfléchit…",
 "The bot offers a draw.": "Le bot propose la nulle.",
+"The engine is thinking…": "Le moteur réfléchit…",
 "The engine prefers {move}.": "Le moteur préfère {move}.",
 "The game cannot be written in this notation.": "La partie ne peut pas s’écrire dans cette notation.",
 "The legal moves could not be loaded; try again.": "Les coups légaux n’ont pas pu être chargés ; réessayez.",

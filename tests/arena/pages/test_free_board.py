@@ -348,7 +348,6 @@ def test_a_position_is_set_up_by_finger_mouse_and_keys(site: Site, browser: Any,
     with window(browser, 320, 640, has_touch=True) as page:
         witness.watch(page)
         chart = _open(page, site, "/loa/board?moves=b1b3")
-        page.click("#setup summary")
         page.click("#arrange")
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         assert violations(page) == []
