@@ -96,13 +96,17 @@ async def index(request: web.Request) -> web.Response:
         problem = error_sentence(error)
     figures = await run(services.analysis.figures, arena, [line.id for line in page.items] if page else [])
     endings = await run(services.archive.names, arena, "termination")
+    items = page.items if page else []
+    columns = _ANALYSED if figures else _COLUMNS
+    if not any(game.collection for game in items):
+        columns = page_columns(columns, ("source",))
     return render(
         request,
         "archive.html",
         status=400 if problem else 200,
         found=page,
         figures=figures,
-        table=HtmlTable(_ANALYSED if figures else _COLUMNS, page.items if page else (), table, won),
+        table=HtmlTable(columns, items, table, won),
         form=form,
         options={
             "ending": [(ending, filters.plain(ending, 40)) for ending in endings],
