@@ -156,8 +156,7 @@ class EventStream:
         if not loop:
             return
         self._incoming.append(event)
-        # A flush that is scheduled reads `_incoming` as well: waking the loop for each ply of quick bots would cost
-        # more.
+        # A scheduled flush reads `_incoming` too, so the loop need not be woken for each ply.
         if event["event"] != "plies" or not (self._soon or self._later):
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(self._batch_incoming)
