@@ -55,19 +55,15 @@ def _empty_rebuilds() -> None:
     """Make the table of corrected changes again with its rows in the order of commits; no rebuild can be continued."""
     op.execute(sa.text("DELETE FROM rebuilds"))
     op.drop_table("rebuilt_changes")
-    keys = [
-        sa.Column("rebuild_id", sa.String(length=32), nullable=False),
-        sa.Column("commit_number", sa.Integer(), nullable=False),
-        sa.Column("game_id", sa.String(length=32), nullable=False),
-        sa.Column("version_id", sa.Integer(), nullable=False),
-    ]
     op.create_table(
         "rebuilt_changes",
-        *keys,
+        sa.Column("rebuild_id", sa.String(length=32), primary_key=True),
+        sa.Column("commit_number", sa.Integer(), primary_key=True, autoincrement=False),
+        sa.Column("game_id", sa.String(length=32), primary_key=True),
+        sa.Column("version_id", sa.Integer(), primary_key=True),
         sa.Column("pool", sa.String(length=200), nullable=False),
         *(sa.Column(name, sa.Integer()) for name in ("wins", "draws", "losses", "forfeits")),
         *(sa.Column(name, sa.Float()) for name in ("opposition", "mu_before", "sigma_before", "mu", "sigma")),
-        sa.PrimaryKeyConstraint(*(key.name for key in keys), name=op.f("pk_rebuilt_changes")),
     )
 
 
