@@ -287,10 +287,11 @@ class Settings(BaseSettings):
         10, ge=1, description="Rate limit of registrations and of requests to reset a password, per IP address."
     )
     logins_per_minute: int = Field(6, ge=1, description="Rate limit of failed log-ins, per name and per IP address.")
+    # Those below hold for each web process by itself.
     connections_per_address: int = Field(
-        256, ge=1, description="Open connections allowed per IP address; trusted proxies have no limit."
+        256, ge=1, description="Open connections of a web process per IP address; trusted proxies have no limit."
     )
-    streams_per_client: int = Field(20, ge=1, description="Open event streams allowed per user or IP address.")
+    streams_per_client: int = Field(20, ge=1, description="Open event streams of a web process per user or IP address.")
     max_connections: int = Field(
         12_000, ge=10, description="Open connections of a web process; the system's limit on open files must be higher."
     )

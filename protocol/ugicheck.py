@@ -251,7 +251,7 @@ class Engine:
             code = self.process.wait(0.5)
         except subprocess.TimeoutExpired:
             return "it closed standard output, but still runs"
-        words = f"it was killed by {signal.Signals(-code).name}" if code < 0 else f"it ended with exit code {code}"
+        words = f"it was killed by {signal_name(-code)}" if code < 0 else f"it ended with exit code {code}"
         said = self.errors.decode("utf-8", "replace").strip().splitlines()
         return f"{words}; its last message: {said[-1][:200]}" if said else words
 
@@ -289,6 +289,14 @@ class Engine:
                 pipe.close()
 
 
+def signal_name(number: int) -> str:
+    """Return the name of a signal; real-time signals have none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def _stat(pid: int) -> list[str]:
     """Read the fields of `/proc/PID/stat` from field 3 on (`man proc_pid_stat`); empty if the process is dead."""
     try:
@@ -305,13 +313,17 @@ class UgiReport:
         self.print_line = print_line
         self.faults: dict[str, UgiFinding] = {}
         self.notes: dict[str, UgiFinding] = {}
+        self.is_sound = True
+        """False if the present step has a fault, also one that was reported before."""
 
     def ok(self, what: str) -> None:
-        """Report a step without a fault."""
-        self.print_line(f"ok     {what}")
+        """Report what the present step has shown, unless it has a fault."""
+        if self.is_sound:
+            self.print_line(f"ok     {what}")
 
     def fault(self, name: str, seen: str) -> None:
         """Report a fault, only the first time it is seen."""
+        self.is_sound = False
         if name not in self.faults:
             self.faults[name] = UgiFinding(name, seen, ADVICE[name])
             self.print_line(f"FAULT  {name}: {seen}\n       {ADVICE[name]}")
@@ -547,6 +559,7 @@ class Checker:
             self.queries,
             self.unknown,
         ):
+            self.report.is_sound = True
             with contextlib.suppress(StopError):
                 step()
 
@@ -594,7 +607,7 @@ class Checker:
             self.report.fault("stays", "it still runs after `quit`")
             return
         if code < 0:
-            self.report.fault("crashes-at-quit", f"killed by {signal.Signals(-code).name}")
+            self.report.fault("crashes-at-quit", f"killed by {signal_name(-code)}")
         elif code:
             self.report.note("exit-code", f"it ends with exit code {code} on `quit`", "use exit code 0")
         until = time.monotonic() + min(QUIT_TIMEOUT_S, session.timeout_s)

@@ -63,7 +63,7 @@ _NOTATIONS = (
 """Modules that read what people write for a page; each family reads its own positions, moves and games."""
 _RETURNING = ("arena/tournaments", "arena/submission", "arena/services/study.py")
 """Folders and modules that return sentences which pages show: why a bot does not play, what is legal."""
-_CHECKS = tuple(f"referee/check/{one}.py" for one in ("ability", "cause", "check", "examinee"))
+_CHECKS = tuple(f"referee/check/{one}.py" for one in ("ability", "cause", "check", "examinee", "wrong_answer"))
 """Modules whose findings the page of a submission shows."""
 _RAISING = ("Error", "Problem", "Unfit", "Cause", "not_found", "fail")
 """Ends of the names of what makes an error."""

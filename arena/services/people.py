@@ -49,7 +49,7 @@ TIME_CONTROLS: Mapping[str, str] = {
 """Time controls offered to people. The bot always has `BOT_TIME`, so that these games take little from rated ones."""
 BOT_TIME = TimeControl("movetime", 1000, 0)
 _SCORE = 3
-"""Index of the score in a stored ply."""
+"""Index of the score in the numbers of a stored ply."""
 PRESENCE_INTERVAL = timedelta(seconds=15)
 """How often the presence of a player is noted."""
 _MAX_WAITING_PER_SLOT = 8

@@ -1,7 +1,7 @@
 """The second sandbox, for machines without namespaces: Landlock for files, a system call filter for the rest.
 
-A bot sees the same files as under bubblewrap and can write to none of them. It has no sockets except pairs, and cannot
-signal or read the processes of other bots.
+A bot reads the same files as under bubblewrap, and can write to four devices only: it has no `/tmp` of its own. It has
+no sockets except pairs, and cannot signal or read the processes of other bots.
 """
 
 from __future__ import annotations

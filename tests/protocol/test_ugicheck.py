@@ -119,6 +119,23 @@ def test_old_dialects_are_told_and_no_faults(
     assert {note["name"] for note in report["notes"]} - {"overshoots"} == notes
 
 
+def test_a_step_with_a_fault_is_not_reported_as_right() -> None:
+    lines: list[str] = []
+    report = ugicheck.UgiReport(lines.append)
+    for _ in range(2):
+        report.is_sound = True  # a new step
+        report.fault("late", "after a second")
+        report.ok("plays")
+    assert [line.split()[0] for line in lines] == ["FAULT"]
+    report.is_sound = True
+    report.ok("plays")
+    assert lines[1:] == ["ok     plays"]
+
+
+def test_signals_without_a_name_have_their_number() -> None:
+    assert (ugicheck.signal_name(9), ugicheck.signal_name(36)) == ("SIGKILL", "signal 36")
+
+
 def test_sample_bot_has_no_fault(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(ugicheck, "LATENESS_TOLERANCE_MS", 10_000)
     for name, value in INTERPRETED.items():

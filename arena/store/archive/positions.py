@@ -27,7 +27,7 @@ from arena.store.base.engine import table_of
 from arena.store.base.tables.archive import ArchivePart, ArchivePosition
 
 MAX_PART_GAMES = 16_384
-"""Maximum number of games in a part: two bytes distinguish them."""
+"""Maximum number of games in a part. Their offsets within it are stored in two bytes."""
 BUCKET_ENTRIES = 1024
 """Approximate number of entries in a bucket."""
 _ENTRY_BYTES = 14
@@ -144,9 +144,8 @@ def _read(session: Session, part: Row[int | None, int]) -> PositionEntries:
 
 def _rows(entries: PositionEntries, part: ArchivePart) -> Iterator[dict[str, object]]:
     """Yield the non-empty buckets of sorted entries."""
-    buckets = (
-        entries.keys >> np.uint64(32) >> np.uint64(32 - part.bits)
-    )  # in two steps, because a shift by 64 is undefined
+    # In two steps, because a shift by 64 is undefined.
+    buckets = entries.keys >> np.uint64(32) >> np.uint64(32 - part.bits)
     found = (one.tolist() for one in np.unique(buckets, return_index=True, return_counts=True))
     for number, begin, count in zip(*found, strict=True):
         yield {"part_id": part.id, "bucket": number, "data": _pack(entries.between(begin, begin + count), part.first)}

@@ -161,24 +161,11 @@ class Results(Repository):
         with self._sessions.reading() as session:
             return undone(session)
 
-    def of(
-        self, *, tournament_id: int | None = None, pool: str | None = None, limit: int | None = None
-    ) -> list[GameResult]:
-        """Return finished games, but not their moves: those of a tournament in planned order, or the latest of a pool.
-
-        The games of a pool are in commit order.
-        """
-        query = select(*_RESULT)
-        if tournament_id is not None:
-            mine = (col(Game.tournament_id) == tournament_id, col(Game.state) == "finished")
-            query = query.where(*mine).order_by(col(Game.sequence)).limit(limit)
-        else:
-            query = query.where(col(Game.pool) == pool, col(Game.commit_number).is_not(None))
-            query = query.order_by(col(Game.commit_number).desc()).limit(limit)
+    def of(self, tournament_id: int) -> list[GameResult]:
+        """Return the finished games of a tournament in planned order, but not their moves."""
+        mine = (_GAMES.tournament_id == tournament_id, _GAMES.state == "finished")
         with self._sessions.reading() as session:
-            rows = fetch(session, query)
-        results = _results(rows)
-        return results if tournament_id is not None else results[::-1]
+            return _results(fetch(session, select(*_RESULT).where(*mine).order_by(_GAMES.sequence)))
 
     def of_tournament(self, tournament_id: int, after: int, limit: int | None = None) -> list[GameResult]:
         """Return the results of a tournament after a commit number, or the first `limit` of them, in commit order."""
@@ -240,8 +227,6 @@ class Results(Repository):
             # Counted here, as SQLite sorts the rows of a group: three times the time of reading them.
             rows = session.execute(union_all(*parts), execution_options={"yield_per": _COUNTED_AT_ONCE})
             for (side, kind, opponent, winner, termination, way), games in Multiset(rows).items():
-                if way == Kind.VOID:
-                    continue
                 for score in (
                     counts.tables.sides[f"{kind} {side}"],
                     counts.tables.opponents[opponent],

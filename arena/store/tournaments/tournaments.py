@@ -1,6 +1,6 @@
 """Tournaments and their entries.
 
-Pairings are planned by the formats in `arena.tournaments`, and stored through `arena.store.tournaments.queue`.
+Pairings are planned by the formats in `referee.tournament.formats`, and stored through `arena.store.tournaments.queue`.
 """
 
 from __future__ import annotations
@@ -296,10 +296,13 @@ class Tournaments(Repository):
         """Set the priority of an unfinished tournament. Raises NotFoundError, ConflictError."""
         with self._sessions.writing() as session:
             tournament = _locked(session, tournament_id)
-            if tournament.state in (*OVER, "open"):
+            if tournament.state in OVER:
                 raise ConflictError(
                     f"tournament {tournament_id} is {tournament.state}: it has no more games", tournament.state
                 )
+            if tournament.state == "open":
+                problem = f"tournament {tournament_id} has no priority: players start its games"
+                raise ConflictError(problem, tournament.state)
             tournament.settings = {**tournament.settings, "priority": priority}
             return tournament_item(tournament)
 

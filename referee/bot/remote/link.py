@@ -174,7 +174,7 @@ class LobbyLink:
         now = time.monotonic_ns()
         *whole, self._rest = (self._rest + data).split(b"\n")
         for part in whole:
-            with contextlib.suppress(KeyError, TypeError):
+            with contextlib.suppress(KeyError, TypeError, ValueError):
                 self._take(json.loads(part), now)
         return True
 

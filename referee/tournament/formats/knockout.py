@@ -88,7 +88,7 @@ def _rearranged(pairs: Sequence[tuple[int, int]], apart: Collection[frozenset[in
 class Tie:
     """One match of the bracket. A seat is None while it is unknown and for a bye; `winner` is None until decided.
 
-    If it is decided without a winner, both players withdrew at once.
+    If it is decided without a winner, both players withdrew at once, or both seats are empty.
     """
 
     round: int

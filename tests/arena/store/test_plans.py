@@ -61,11 +61,10 @@ PAGES: dict[str, Page] = {
     "latest until a day": lambda store, field: store.games.latest(GameQuery(until=now())),
     "latest of versions": lambda store, field: store.games.latest(GameQuery(after=HALF), versions=[1, 2]),
     "latest of a pairing": lambda store, field: store.games.latest(versions=[1], against=[2]),
-    "results of a tournament": lambda store, field: store.results.of(tournament_id=field.tournament_id),
+    "results of a tournament": lambda store, field: store.results.of(field.tournament_id),
     "new results of a tournament": lambda store, field: store.results.of_tournament(field.tournament_id, 50),
     "results of pairings": lambda store, field: store.results.of_pairings(field.tournament_id, [(1, 2), (2, 1)]),
     "ratings before and after": lambda store, field: store.ratings.before_and_after({(1, "loa"): ("x", "y")}),
-    "results of a pool": lambda store, field: store.results.of(pool="loa", limit=100),
     "records": lambda store, field: list(store.results.records(after=80)),
     "records of a tournament": lambda store, field: list(
         store.results.records(GameQuery(tournament=field.tournament_id))
@@ -183,7 +182,6 @@ SORTED = {
     "latest forfeits",
     "latest faults",
     "results of a tournament",
-    "results of a pool",
     "records",
     "voids",
     "leaderboard",
