@@ -239,7 +239,7 @@ $("write").addEventListener("submit", (event) => {
 
 // Setting up by hand starts from the shown position and does not change the line.
 function arrange() {
-  const line = [$("status"), $("write"), ...root.querySelectorAll(".controls")];
+  const line = [$("status"), $("write"), ...root.querySelectorAll(".controls, .evaluation")];
   const hide = (isHidden) => { for (const one of line) one.hidden = isHidden; };
   const leave = () => { hide(false); show(at); $("arrange").focus(); };
   const palette = new Palette({ place: $("palette"), board, entry, say, start: tree.scene.pieces, leave });
