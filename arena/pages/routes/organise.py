@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from aiohttp import web
+from pydantic import BaseModel
 
 from arena import services
 from arena.documents.account import Identity
@@ -254,7 +255,8 @@ async def _show(
     labels = {field.name: field.label for section in form for field in section.fields} | {"entries": "Who plays"}
     plan = replace(plan, errors=[(_at_field(name, labels), message) for name, message in plan.errors])
     wrong = {field for field, _ in plan.errors}
-    is_open = {name for name in settings if settings[name]} | {field.partition(".")[0] for field in wrong}
+    is_open = {name for name, value in settings.items() if value and not _is_default(name, value)}
+    is_open |= {field.partition(".")[0] for field in wrong}
     return render(
         request,
         "organise.html",
@@ -277,6 +279,13 @@ async def _show(
         variants={name: [variant.name for variant in load(name).variants] for name in families()},
         families=families(),
     )
+
+
+def _is_default(name: str, value: Any) -> bool:
+    """Return whether a setting, as stored, is what it would be without an entry in the document."""
+    known = Document.model_fields.get(name)
+    default = known.get_default(call_default_factory=True) if known else None
+    return bool(value == (default.model_dump(mode="json") if isinstance(default, BaseModel) else default))
 
 
 MAX_TOURNAMENTS = 20
