@@ -16,7 +16,7 @@ from protocol.messages import BestMove, Info, Message
 from protocol.parser import parse_bot_line
 from protocol.session import RefereeSession
 from protocol.turn import Stray
-from referee.bot.process import MAX_TURN_NS, POLL_INTERVAL_NS, Process, QueueMeter
+from referee.bot.process import MAX_START_NS, MAX_TURN_NS, POLL_INTERVAL_NS, Process, QueueMeter
 from referee.bot.seat import LAST_LINES, Thought
 from referee.bot.wire import Wire
 from referee.game.failure import BotError, Reason
@@ -32,13 +32,18 @@ _CATCH_UP_BYTES = 2**20
 
 
 class Turn:
-    """The time of a turn since `start_ns` on the monotonic clock, and the part of it that is not charged to the bot."""
+    """The time of a turn since `start_ns` on the monotonic clock, and the part of it that is not charged to the bot.
 
-    __slots__ = ("_queue", "_waited_ns", "_wire", "allowance_ns", "start_ns")
+    At most `most_ns` of the bot's run-queue delay are not charged.
+    """
 
-    def __init__(self, wire: Wire, queue: QueueMeter, start_ns: int, allowance_ns: int) -> None:
+    __slots__ = ("_most_ns", "_queue", "_waited_ns", "_wire", "allowance_ns", "start_ns")
+
+    def __init__(
+        self, wire: Wire, queue: QueueMeter, start_ns: int, allowance_ns: int, most_ns: int = MAX_TURN_NS
+    ) -> None:
         self.start_ns, self.allowance_ns = start_ns, allowance_ns
-        self._wire, self._queue, self._waited_ns = wire, queue, 0
+        self._wire, self._queue, self._waited_ns, self._most_ns = wire, queue, 0, most_ns
 
     @property
     def deadline_ns(self) -> int:
@@ -49,11 +54,11 @@ class Turn:
         """Read the bot's run-queue delay; return whether the bot's time was up at the moment `at_ns`."""
         if at_ns <= self.deadline_ns:
             return False
-        self._waited_ns = self._queue.waited_ns(at_ns - self.start_ns - self._wire.held_ns)
+        self._waited_ns = self._queue.waited_ns(at_ns - self.start_ns - self._wire.held_ns, self._most_ns)
         over_ns = at_ns - self.deadline_ns
         if over_ns <= 0:
             return False
-        if self._waited_ns + over_ns > MAX_TURN_NS or not self._queue.is_in_line():
+        if self._waited_ns + over_ns > self._most_ns or not self._queue.is_in_line():
             return True
         self._waited_ns += over_ns + POLL_INTERVAL_NS  # until the next poll
         return False
@@ -76,13 +81,22 @@ class AnswerReader:
         """Called when the bot's answer takes longer than a moment, and once more when it takes much longer."""
         self._process, self._wire, self._session, self._limits = process, wire, session, limits
 
-    def lines(self, deadline_ns: int, stage: str) -> Iterator[bytes]:
-        """Yield the bot's lines; end at the deadline plus the referee's own delay, even if more lines keep coming."""
-        wire = self._wire
-        while (line := wire.line(deadline_ns + wire.held_ns, stage)) is not None:
-            yield line
-            if wire.arrived_ns - wire.lag_ns - wire.held_ns > deadline_ns:
-                return
+    def lines(self, wait_ms: int, stage: str, most_ns: int = MAX_TURN_NS) -> Iterator[bytes]:
+        """Yield the bot's lines until the time is up, even if more lines keep coming.
+
+        As in a turn, neither the referee's own delay nor the time for which the bot waits for a processor counts, of
+        which at most `most_ns` are given.
+        """
+        wire, queue = self._wire, self._process.queue
+        assert queue
+        queue.begin(sees_starts=True)
+        turn = Turn(wire, queue, wire.start_clock(), wait_ms * _MS, most_ns)
+        is_up = False
+        while not is_up:
+            line = wire.line(turn.deadline_ns, stage)
+            if line is not None:
+                yield line
+            is_up = turn.is_up(time.monotonic_ns() if line is None else wire.arrived_ns - wire.lag_ns)
 
     def receive(self, line: bytes, stage: str) -> Message | Stray:
         """Return the message of a line. Raises BotError (`protocol-error`)."""
@@ -93,8 +107,7 @@ class AnswerReader:
 
     def expect(self, kind: type[Message], deadline_ms: int, stage: str, silent: Termination) -> None:
         """Read until a message of class `kind` arrives. Raises BotError with termination `silent` at the deadline."""
-        deadline_ns = self._wire.start_clock() + deadline_ms * _MS
-        for line in self.lines(deadline_ns, stage):
+        for line in self.lines(deadline_ms, stage, MAX_START_NS):
             if isinstance(self.receive(line, stage), kind):
                 return
         raise self._process.failed(silent, f"no answer to {stage} in {deadline_ms / 1000:g} s", reason=Reason.LATE)
@@ -180,11 +193,10 @@ class AnswerReader:
             return failed(Termination.STALLED, f"{asked}; without a clock the limit is {self._limits.move_ms} ms")
         asked = f"{asked}, {allowance_ms:.1f} ms were left"
         stage = "after its time was up"
-        deadline = self._wire.start_clock() + self.grace_ms * _MS
         try:
             if may_stop:
-                self._wire.write(b"stop\n", deadline)
-            for line in self.lines(deadline, stage):
+                self._wire.write(b"stop\n")
+            for line in self.lines(self.grace_ms, stage):
                 if isinstance(self.receive(line, stage), BestMove):
                     return failed(Termination.TIME, f"{asked}; {text(line)[:80]!r} came later")
         except BotError as error:

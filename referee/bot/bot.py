@@ -252,8 +252,7 @@ class LocalBot:
     def query(self, position: bytes, question: str, deadline_ms: int) -> tuple[str, bool]:
         """Return the answer to `query`, and whether it lacked the word `response`. Raises BotError (`stalled`)."""
         self.wire.write(position + self.session.send(UgiQuery(question)))
-        deadline_ns = self.wire.start_clock() + deadline_ms * _MS
-        for line in self.reader.lines(deadline_ns, "`query`"):
+        for line in self.reader.lines(deadline_ms, "`query`"):
             message = self.reader.receive(line, "`query`")
             if isinstance(message, Response):
                 return message.value, not line.startswith(b"response")

@@ -32,6 +32,11 @@ def uses_network(command: Sequence[str]) -> bool:
     return any(word == f"bots.bridges.{BRIDGES[name]}" for word in command for name in _WITH_NETWORK)
 
 
+def starts_programs(command: Sequence[str]) -> bool:
+    """Return whether a command runs the bridge that starts its program again for every move."""
+    return f"bots.bridges.{BRIDGES['command']}" in command
+
+
 def is_bridge(words: Sequence[str]) -> bool:
     return bool(words) and words[0].startswith(PREFIX)
 

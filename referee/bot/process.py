@@ -13,7 +13,7 @@ import shutil
 import time
 from collections.abc import Callable
 
-from referee.bot.bridge import uses_network
+from referee.bot.bridge import starts_programs, uses_network
 from referee.bot.input_file import script_fault
 from referee.game.failure import BotError, Reason, SandboxError
 from referee.game.spec import BotLimits, BotSpec
@@ -28,6 +28,8 @@ MAX_TURN_NS = 2_000_000_000
 """The longest run-queue delay in one turn that a bot is not charged for."""
 MAX_GAME_NS = 60_000_000_000
 """The same for a whole game. A machine that busy plays nothing worth rating, but its games must end."""
+MAX_START_NS = 60_000_000_000
+"""The same while a bot starts: a second of processor time takes half a minute on a machine with a load of 30."""
 _REFRESH_NS = 1_000_000_000
 """Time for which a bot's list of threads is taken as unchanged."""
 _MAX_THREADS = 64
@@ -66,14 +68,18 @@ class QueueMeter:
 
     The thread with the longest delay counts. The delay is at most the length of the turn less the processor time that
     the bot's processes used in it (`spent`): delays that a bot's threads cause each other are charged to the bot.
+    `sees_starts`: threads that start within a turn are measured too, and also if they end within it.
     """
 
-    def __init__(self, pid: int, spent: Callable[[], int]) -> None:
-        self._pid, self._spent = pid, spent
+    def __init__(self, pid: int, spent: Callable[[], int], *, sees_starts: bool = False) -> None:
+        self._pid, self._spent, self._sees_starts = pid, spent, sees_starts
         self._files: dict[str, int] = {}
         """Descriptors of the kernel's count for each thread, by path."""
         self._refreshed_ns = 0
         self._before: dict[int, int] = {}
+        self._latest: dict[int, int] = {}
+        """The last readings of a turn in which starts are seen: a thread that has ended can be read no more."""
+        self._is_looking = sees_starts
         self._spent_ns = 0
         self.left_ns = MAX_GAME_NS
         self._ran: dict[str, int] = {}
@@ -83,9 +89,11 @@ class QueueMeter:
         """Start another game, for which the limit of uncharged delay is reset."""
         self.left_ns = MAX_GAME_NS
 
-    def begin(self) -> None:
-        """Start the measurement of a turn."""
+    def begin(self, *, sees_starts: bool = False) -> None:
+        """Start the measurement of a turn, or with `sees_starts` of a start."""
         now = time.monotonic_ns()
+        self._is_looking = sees_starts or self._sees_starts
+        self._latest = {}
         # Listing the threads takes several system calls for each process, so it is not done every turn.
         if now - self._refreshed_ns >= _REFRESH_NS:
             self._refreshed_ns = now
@@ -94,12 +102,20 @@ class QueueMeter:
         self._spent_ns = self._spent()
         self._ran = {}
 
-    def waited_ns(self, took_ns: int) -> int:
-        """Return how many nanoseconds of the turn were run-queue delay that is not charged to the clock."""
-        waits = [self._read(file) - before for file, before in self._before.items()]
+    def look(self) -> None:
+        """Measure what has started in the turn, if starts are seen: all delay of such a thread lies within the turn."""
+        if self._is_looking:
+            self._add(self._paths())
+            self._before = {**dict.fromkeys(self._files.values(), 0), **self._before}
+            self._latest = {file: self._read(file) or self._latest.get(file, 0) for file in self._before}
+
+    def waited_ns(self, took_ns: int, most_ns: int = MAX_TURN_NS) -> int:
+        """Return how many nanoseconds of the turn were run-queue delay that is not charged, at most `most_ns`."""
+        latest = self._latest
+        waits = [(self._read(file) or latest.get(file, 0)) - before for file, before in self._before.items()]
         # While one of the bot's threads runs, the bot uses its time, whatever its other threads wait for.
         own_ns = took_ns - (self._spent() - self._spent_ns)
-        return max(0, min(max(waits, default=0), own_ns, MAX_TURN_NS, self.left_ns))
+        return max(0, min(max(waits, default=0), own_ns, most_ns, self.left_ns))
 
     def is_in_line(self) -> bool:
         """Return whether a thread of the bot is runnable and has not run since it was last found runnable.
@@ -132,16 +148,22 @@ class QueueMeter:
             return 0
 
     def _refresh(self) -> None:
+        paths = self._paths()
+        for path in self._files.keys() - paths:
+            os.close(self._files.pop(path))
+        self._add(paths)
+
+    def _paths(self) -> list[str]:
         paths: list[str] = []
         for pid in (self._pid, *descendants(self._pid)):
             with contextlib.suppress(OSError):
                 paths += [f"{_PROC}/{pid}/task/{thread}/schedstat" for thread in os.listdir(f"{_PROC}/{pid}/task")]
-        # Each file is read twice in every slow turn, so their number is bounded.
-        del paths[_MAX_THREADS:]
-        for path in self._files.keys() - paths:
-            os.close(self._files.pop(path))
+        return paths
+
+    def _add(self, paths: list[str]) -> None:
         for path in paths:
-            if path not in self._files:
+            # Each file is read twice in every slow turn, so their number is bounded.
+            if path not in self._files and len(self._files) < _MAX_THREADS:
                 with contextlib.suppress(OSError):
                     self._files[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
@@ -191,7 +213,8 @@ class Process:
         try:
             self.child = Child(launch, self._limits, self._watchdog)
             self.ponder_limiter = self.child.ponder_limiter
-            self.queue = QueueMeter(self.child.pid, self.child.ponder_limiter.cpu_time_ns)
+            spent = self.child.ponder_limiter.cpu_time_ns
+            self.queue = QueueMeter(self.child.pid, spent, sees_starts=starts_programs(self._spec.command))
         except OSError as error:
             if error.errno in _OURS:
                 raise SandboxError(f"no process could be started: {error.strerror}") from None

@@ -268,6 +268,8 @@ class Wire:
                 # A shorter slice is the last one before the deadline, which a check of many files would delay.
                 if slice_ms >= _SLICE_MS:
                     self._child.check_limits()
+                    if self._process.queue:
+                        self._process.queue.look()
                 continue
             ready = [descriptor for descriptor, _ in events]
             if self._stop_fd in ready:

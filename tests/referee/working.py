@@ -1,13 +1,13 @@
-"""A bot that works for 50 ms of processor time a move on one core: `working.py CORE CHILDREN`.
+"""A bot that works for 50 ms of processor time a move on one core: `working.py CORE CHILDREN START_MS`.
 
-Its children never rest. At its second move it resigns.
+It works for START_MS before it is ready. Its children never rest. At its second move it resigns.
 """
 
 import os
 import sys
 import time
 
-core, children = map(int, sys.argv[1:])
+core, children, start_ms = map(int, sys.argv[1:])
 os.sched_setaffinity(0, {core})
 reader, writer = os.pipe()
 for _ in range(children):
@@ -20,17 +20,24 @@ for _ in range(children):
                     os._exit(0)
             except BlockingIOError:
                 pass
+
+
+def work(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
 has_moved = False
 for line in sys.stdin:
     word = line.split()[0]
     if word == "ugi":
+        work(start_ms / 1000)
         print("id name working\nugiok", flush=True)
     elif word == "isready":
         print("readyok", flush=True)
     elif word == "go":
-        end = time.process_time() + 0.05
-        while time.process_time() < end:
-            pass
+        work(0.05)
         print("bestmove", "resign" if has_moved else "b1b3", flush=True)
         has_moved = True
     elif word == "quit":

@@ -67,8 +67,9 @@ PARTS = {
         "used_ns": "forgotten",
     },
     "process.queue": {
-        **dict.fromkeys(("_pid", "_spent", "_files", "_refreshed_ns"), "the threads of the process"),
-        **dict.fromkeys(("_before", "_spent_ns", "_ran"), "set by every turn"),
+        **dict.fromkeys(("_pid", "_spent", "_sees_starts"), "the process"),
+        **dict.fromkeys(("_files", "_refreshed_ns"), "the threads of the process"),
+        **dict.fromkeys(("_before", "_latest", "_is_looking", "_spent_ns", "_ran"), "set by every turn"),
         "left_ns": "set anew",
     },
 }

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from referee.bot import process
-from referee.bot.process import MAX_GAME_NS, MAX_TURN_NS, QueueMeter
+from referee.bot.process import MAX_GAME_NS, MAX_START_NS, MAX_TURN_NS, QueueMeter
 from referee.game.record import GameRecord, Ply, read_record
-from referee.game.spec import BotSpec, GameSpec, PlannedGame, TimeControl
+from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl
 from referee.machine.pool import SlotPool
 from referee.play.play import play
 from referee.play.roster import Roster
@@ -132,6 +132,23 @@ def test_the_thread_that_waited_longest_counts_as_far_as_the_bot_did_not_run(mac
     assert machine.waited_ms(100) == 0
 
 
+def test_a_thread_that_starts_and_ends_in_a_turn_counts_where_starts_are_seen(machine: Machine) -> None:
+    machine.waits(t7=5)
+    machine.meter.begin(sees_starts=True)
+    machine.waits(t7=15, t9=200)
+    assert machine.waited_ms(1000) == 10, "nobody has looked"
+    machine.meter.look()
+    assert machine.waited_ms(1000) == 200
+    machine.waits(t9=250)
+    machine.meter.look()
+    (machine.proc / "7" / "task" / "9" / "schedstat").write_text("0 0 0\n")  # as of a thread that has ended
+    assert machine.waited_ms(1000) == 250
+    machine.meter.begin()
+    machine.waits(t7=15, t10=200)
+    machine.meter.look()
+    assert machine.waited_ms(1000) == 0, "a turn in which starts are not seen"
+
+
 def test_a_wait_that_goes_on_is_told_from_running_and_from_sleeping(machine: Machine) -> None:
     machine.waits(t7=0, t8=0)
     machine.meter.begin()
@@ -151,18 +168,28 @@ def test_what_is_not_charged_is_bounded_in_a_turn_and_in_a_game(machine: Machine
     machine.meter.begin()
     machine.waits(t7=100_000)
     assert machine.meter.waited_ns(10**11) == MAX_TURN_NS
+    assert machine.meter.waited_ns(10**11, MAX_START_NS) == MAX_START_NS
     machine.meter.end(MAX_GAME_NS - 5)
     assert machine.meter.waited_ns(10**11) == 5
     machine.meter.start()
     assert machine.meter.waited_ns(10**11) == MAX_TURN_NS
 
 
-def worked(pool: SlotPool, time: TimeControl, *, children: int = 0, rivals: int = 0) -> GameRecord:
+def worked(
+    pool: SlotPool,
+    time: TimeControl,
+    *,
+    children: int = 0,
+    rivals: int = 0,
+    start_ms: int = 0,
+    limits: BotLimits = BRIEF,
+) -> GameRecord:
     """A game of a bot with so many children, on a core on which so many other processes never rest."""
     core = max(os.sched_getaffinity(0))
     spin = f"import os; os.sched_setaffinity(0, {{{core}}}); print(flush=True)\nwhile True: pass"
-    bot = BotSpec("working", (sys.executable, "-S", "-E", str(HERE / "working.py"), str(core), str(children)))
-    spec = GameSpec("loa", "standard", bot, scripted("two", "h4f2"), time=time, limits=BRIEF)
+    words = map(str, (HERE / "working.py", core, children, start_ms))
+    bot = BotSpec("working", (sys.executable, "-S", "-E", *words))
+    spec = GameSpec("loa", "standard", bot, scripted("two", "h4f2"), time=time, limits=limits)
     with ExitStack() as stack:
         for _ in range(rivals):  # in a session each: the kernel may share a core out among sessions
             command = [sys.executable, "-S", "-c", spin]
@@ -178,6 +205,15 @@ def test_a_bot_that_has_to_wait_for_a_processor_is_not_charged_for_it(pool: Slot
     assert (record.termination, record.loser) == ("resigned", "first"), record.detail
     assert record.plies[0].ms > record.plies[0].charged_ms + 50
     assert record.plies[0].charged_ms > 45
+
+
+def test_a_bot_that_has_to_wait_for_a_processor_is_not_late_at_its_start(pool: SlotPool) -> None:
+    limits = replace(BRIEF, start_ms=1000)
+    record = worked(pool, PATIENT_TIME, rivals=5, start_ms=400, limits=limits)  # more than two seconds
+    assert (record.termination, record.loser) == ("resigned", "first"), record.detail
+    record = worked(pool, PATIENT_TIME, start_ms=3000, limits=limits)
+    assert (record.termination, record.loser) == ("handshake-failed", "first")
+    assert record.detail.endswith("no answer to `ugi` in 1 s")
 
 
 def test_a_bot_that_waits_for_its_own_processes_is(pool: SlotPool) -> None:
