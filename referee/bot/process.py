@@ -20,6 +20,7 @@ from referee.game.spec import BotLimits, BotSpec
 from referee.rules.core import Termination
 from referee.sandbox import Sandbox
 from referee.sandbox.child import Child
+from referee.sandbox.launch import search_path
 from referee.sandbox.pondering import PonderLimiter
 from referee.sandbox.reaper import descendants
 from referee.sandbox.watchdog import Watchdog
@@ -285,7 +286,10 @@ class Process:
 def _problem_with(spec: BotSpec) -> tuple[Reason, str] | None:
     """Return why the command cannot run; None if its program is an executable file."""
     program = spec.command[0]
-    path = os.path.join(spec.folder or "", program) if os.sep in program else shutil.which(program)
+    if os.sep in program:
+        path: str | None = os.path.join(spec.folder or "", program)
+    else:
+        path = shutil.which(program, path=search_path(os.environ.get("PATH", os.defpath)))
     if path is None:
         return Reason.NO_PROGRAM, f"no such program: {program!r} is not on the path"
     if not os.path.exists(path):

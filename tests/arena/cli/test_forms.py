@@ -177,7 +177,7 @@ def _is_cell(cell: str, value: Any) -> bool:
 
 PAGES: Mapping[str, tuple[str, str, Sequence[Column[Any]]]] = {
     "/loa/leaderboard": ("/leaderboards/loa", "items", LEADERBOARD),
-    "/bots": ("/bots?limit=200", "items", BOTS),
+    "/bots?sort=name": ("/bots?limit=200", "items", BOTS),
     "/tournaments": ("/tournaments?limit=200", "items", TOURNAMENTS),
     "/bots/ada#versions": ("/bots/ada", "versions", VERSIONS),
     "/bots/ada#ratings": ("/bots/ada", "ratings", POOL_RATINGS),

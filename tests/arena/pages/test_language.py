@@ -207,7 +207,10 @@ def test_a_number_is_written_as_babel_does(value: float, decimals: int | None, i
     form = f"+{form};-{form}" if is_signed else form
     with language.using(code):
         shown = language.number(value, decimals, is_signed=is_signed)
-        assert shown == format_decimal(value, form, locale=code).replace("-", "\N{MINUS SIGN}")
+        expected = format_decimal(value, form, locale=code)
+        if not set(expected) & set("123456789"):
+            expected = format_decimal(0, form, locale=code)  # of what rounds to nothing Babel writes the sign
+        assert shown == expected.replace("-", "\N{MINUS SIGN}")
 
 
 def test_a_long_text_of_a_bot_costs_little() -> None:

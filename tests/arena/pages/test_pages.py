@@ -571,9 +571,10 @@ def test_leaderboards_of_a_day_and_of_a_class(site: Site) -> None:
             r'<th [^>]*data-label="Bot"[^>]*>\s*<a href="/bots/(\w+)/v/1">', fetch(site, path)[1].split("<h2>")[0]
         )
 
-    everybody = names("/loa/leaderboard")
+    everybody = names("/loa/leaderboard?at=2999-01-01")
     assert sorted(everybody) == ["ada", "bob", "cleo", "dan"]
-    assert names("/loa/leaderboard?at=2999-01-01") == everybody
+    # Another test may have committed a result: the first readers still get the page from before.
+    assert any(names("/loa/leaderboard") == everybody for _ in range(100))
     assert names("/loa/leaderboard?at=2000-01-01") == []
     assert sorted(names("/loa/leaderboard?pace=blitz")) == sorted(everybody)
     assert names("/loa/leaderboard?pace=lightning") == []

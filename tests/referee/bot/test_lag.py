@@ -14,6 +14,7 @@ import pytest
 
 from referee.bot import process
 from referee.bot.process import MAX_GAME_NS, MAX_START_NS, MAX_TURN_NS, QueueMeter
+from referee.game.failure import Reason
 from referee.game.record import GameRecord, Ply, read_record
 from referee.game.spec import BotLimits, BotSpec, GameSpec, PlannedGame, TimeControl
 from referee.machine.pool import SlotPool
@@ -82,6 +83,13 @@ def test_the_margin_is_what_a_flag_may_be_overstepped_by(roster: Roster) -> None
     record = play(PlannedGame.of(spec), roster, None, spent)
     assert (record.termination, record.loser) == ("resigned", "second")
     assert record.plies[0].charged_ms + record.plies[2].charged_ms > 300
+
+
+def test_python_is_a_program_where_no_folder_of_the_path_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/var/empty")
+    assert process._problem_with(BotSpec("mine", ("python", "mine.py"))) is None
+    problem = process._problem_with(BotSpec("mine", ("pithon", "mine.py")))
+    assert problem == (Reason.NO_PROGRAM, "no such program: 'pithon' is not on the path")
 
 
 # A bot that waits for a processor.
