@@ -97,7 +97,8 @@ class QueueMeter:
         self._latest = {}
         # Listing the threads takes several system calls for each process, so it is not done every turn.
         if now - self._refreshed_ns >= _REFRESH_NS:
-            self._refreshed_ns = now
+            # What starts during a start must be listed by the turn that follows, however soon.
+            self._refreshed_ns = 0 if sees_starts else now
             self._refresh()
         self._before = {file: self._read(file) for file in self._files.values()}
         self._spent_ns = self._spent()
