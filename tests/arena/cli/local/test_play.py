@@ -45,10 +45,14 @@ def test_a_run_is_continued_with_the_settings_it_began_with(
     header = json.loads((tmp_path / "run.json").read_text())
     assert header["document"]["entries"]["bots"] == bots
     assert [bot["name"] for bot in header["bots"]] == ["weak", "strong"]
-    for other in ({**header, "bots": []}, {"arguments": {}}):
-        (tmp_path / "run.json").write_text(json.dumps(other))
+    weak, strong = header["bots"]
+    for other, said in (
+        ({"bots": []}, "names no bots"),
+        ({"bots": [{**weak, "version": "changed"}, strong]}, "or a bot's settings (bot.toml) have changed"),
+        ({"document": None}, "begun by another version of the program; use another folder"),
+    ):
+        (tmp_path / "run.json").write_text(json.dumps({**header, **other}))
         assert run(words) == Exit.USAGE
-        said = "names no bots" if "bots" in other else "begun by another version of the program; use another folder"
         assert said in capsys.readouterr().err
 
 
