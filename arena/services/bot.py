@@ -117,12 +117,12 @@ def results(arena: Arena, name: str, number: str = "", family: str = "") -> BotR
         raise NotFoundError(f"version of {name}", number, [str(version.number) for version in bot.versions])
     ids = [version.id for version in versions]
     ratings = [line for line in bot.ratings if line.version_id in ids]
-    scores = store.results.scores(ids)
+    scores = store.counts.scores(ids)
     families = {name for version in versions for name in version.families}
     families |= {name.partition(" ")[0] for name in scores.sides} | {line.family for line in ratings}
     if family:
         ratings = [line for line in ratings if line.family == family]
-        scores = store.results.scores(ids, family=family)
+        scores = store.counts.scores(ids, family=family)
     changes = leaderboard.curves(arena, ids, sorted({line.pool for line in ratings}), LISTED_CHANGES)
     curves: dict[str, dict[str, Sequence[ChangeItem]]] = {}
     for line in sorted(ratings, key=lambda rating: rating.version_id):
@@ -245,7 +245,7 @@ def head_to_head(arena: Arena, name: str, other: str, query: MeetingsQuery) -> H
         versions=(list(versions[0]), list(versions[1])),
         mine=mine,
         theirs=theirs,
-        scores=arena.store.results.scores(mine, theirs),
+        scores=arena.store.counts.scores(mine, theirs),
         games=page,
         openings=arena.store.games.openings([game.id for game in page.items]),
     )

@@ -50,7 +50,7 @@ def pools(arena: Arena, family: str | None = None) -> list[PoolItem]:
 def read_ahead(arena: Arena) -> None:
     """Fill the caches of every pool, so that the first reader of a leaderboard does not wait."""
     for one in pools(arena):
-        arena.store.results.sides(one.pool)
+        arena.store.counts.sides(one.pool)
         arena.first_move_advantages.of(arena.store, one.pool, one.games)
 
 
@@ -70,7 +70,7 @@ def read(
         error = NotFoundError("pool", pool, known)
         error.hint = error.hint or f"pools with rated games: {', '.join(known)}"
         raise error
-    sides = _sides(family, arena.store.results.sides(pool))
+    sides = _sides(family, arena.store.counts.sides(pool))
     if query.variant:
         if (its_pool := f"{family}/{query.variant}") in games and its_pool != pool:
             problem = f"variant {query.variant!r} is not rated in the pool {pool}"

@@ -130,14 +130,14 @@ def crosstable(store: Store, table: TournamentStandings) -> Crosstable:
 
 def rows_of(store: Store, table: TournamentStandings) -> list[Row]:
     """Return the whole crosstable, in the order of the standings."""
-    return crosstables.rows(store.results.of(table.tournament.id), table.standing.lines)
+    return crosstables.rows(store.results.in_planned_order(table.tournament.id), table.standing.lines)
 
 
 def results_in_order(arena: Arena, table: TournamentStandings) -> list[GameResult]:
     """Return all results in planned order; none if the tournament has more than `MAX_DRAWN`."""
     if not 0 < sum(table.endings.values()) <= MAX_DRAWN:
         return []
-    return list(arena.store.results.of(table.tournament.id))
+    return list(arena.store.results.in_planned_order(table.tournament.id))
 
 
 def block(

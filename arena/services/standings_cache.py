@@ -125,7 +125,7 @@ def by_rules(store: Store, tournament: TournamentItem) -> tuple[RulesItem, ...]:
         return ()
     rules = load(tournament.family)
     results: dict[str, RulesItem] = {}
-    for variant, options, winner, count in store.results.by_options(tournament.id):
+    for variant, options, winner, count in store.counts.by_options(tournament.id):
         line = results.setdefault(
             f"{variant} {options}", RulesItem(variant, options, 0, dict.fromkeys(map(str.lower, rules.sides), 0), 0)
         )

@@ -5,7 +5,7 @@
     bots            bots, versions, checks, samples, presences of remote bots
     tournaments     tournaments, entries, schedules, the queue of games, games against people
     ratings         ratings, their history, the fold that computes them, and rebuilds
-    games           results, records, commits, voids, analyses
+    games           results, their counts, records, commits, undoing, voids, analyses
     archive         the index of all games: imports, search, positions, explorer
     operations      lease, daily tasks, idempotent responses, backups
 
@@ -26,6 +26,7 @@ from arena.store.bots.bots import Bots, Presences, Samples
 from arena.store.bots.checks import VersionChecks
 from arena.store.bots.versions import Versions
 from arena.store.games.analyses import Analyses
+from arena.store.games.counts import Counts
 from arena.store.games.games import Games
 from arena.store.games.results import Results
 from arena.store.games.voids import Voids
@@ -70,6 +71,7 @@ class Store:
         self.queue = Queue(self.sessions)
         self.games = Games(self.sessions)
         self.results = Results(self.sessions)
+        self.counts = Counts(self.sessions)
         self.voids = Voids(self.sessions)
         self.ratings = Ratings(self.sessions)
         self.rating_history = RatingHistory(self.sessions)

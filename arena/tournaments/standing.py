@@ -23,7 +23,7 @@ def add_results(stored: StoredTournament, scores: Scores) -> None:
     """Add to the sums of a tournament the results that are newer."""
     is_complete = False
     while not is_complete:
-        results = stored.store.results.of_tournament(stored.tournament.id, scores.last, BATCH)
+        results = stored.store.results.after_commit(stored.tournament.id, scores.last, BATCH)
         scores.extend(results)
         is_complete = len(results) < BATCH
 

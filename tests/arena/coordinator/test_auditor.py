@@ -86,7 +86,7 @@ def check_truth(stage: Stage, number: int, games: int) -> None:
     assert (tournament.state, tournament.planned_games, tournament.finished_games) == ("finished", games, games)
     assert stage.store.ratings.check() == []
     assert sum(line.games for line in stage.store.ratings.leaderboard("loa").items) == 2 * games
-    assert sum(stage.store.results.sides("loa").values()) == games
+    assert sum(stage.store.counts.sides("loa").values()) == games
 
 
 def assert_refused(cluster: Cluster) -> None:
@@ -119,7 +119,7 @@ def test_earlier_wrong_results_of_a_quarantined_worker_are_voided(
     lies = [record for record in records_of(stage, number) if record["detail"] == LIE]
     assert lies
     assert len(reader.read) == 2, "the first game of each worker, and both were right"
-    assert sum(stage.store.results.sides("loa").values()) == 24
+    assert sum(stage.store.counts.sides("loa").values()) == 24
     dumps = Dumps(stage.settings.data / "dumps")
     assert dumps.update(stage.store) == 24
     again = stage.create(games=2)
@@ -135,7 +135,7 @@ def test_earlier_wrong_results_of_a_quarantined_worker_are_voided(
         row = stage.tournament(tournament)
         assert (row.planned_games, row.finished_games) == (games, games)
     assert stage.store.ratings.check() == []
-    assert sum(stage.store.results.sides("loa").values()) == 36
+    assert sum(stage.store.counts.sides("loa").values()) == 36
     assert dumps.update(stage.store) == 36, "the dump is rewritten"
     assert dumps.update(stage.store) == 0
 

@@ -69,7 +69,7 @@ def test_every_format_is_played_to_its_end(stage: Stage, format: str) -> None:
     expected = {"round-robin": 24, "gauntlet": 6, "swiss": 12, "ladder": 40, "sprt": 30}
     assert len(stage.games(number)) == expected.get(format, tournament.planned_games)
     if format == "gauntlet":
-        assert all("cleo v1" in (game.first, game.second) for game in stage.store.results.of(number))
+        assert all("cleo v1" in (game.first, game.second) for game in stage.store.results.in_planned_order(number))
 
 
 @on_sqlite
@@ -663,7 +663,7 @@ def test_a_withdrawn_bot_plays_no_further_games(stage: Stage) -> None:
     assert counts["cancelled"] > 0
     assert counts["finished"] + counts["cancelled"] == 24
     assert totals(stage, number) == (counts["finished"], counts["finished"])
-    played = stage.store.results.of(number)
+    played = stage.store.results.in_planned_order(number)
     assert sum("ada v1" not in (game.first, game.second) for game in played) == 12
     plan = tournaments.extend(stage.store, number, to=6)
     assert (plan.games_per_pairing, plan.games) == (6, counts["finished"] + 6)
@@ -683,7 +683,7 @@ def test_a_new_version_joins_a_ladder_and_a_retired_one_leaves_it(stage: Stage) 
         dice.release()
         coordinator.turn()
     assert stage.tournament(number).state == "finished"
-    played = stage.store.results.of(number)
+    played = stage.store.results.in_planned_order(number)
     assert sum(eve in (game.first_id, game.second_id) for game in played) > 4
     last = max(game.sequence for game in played if stage.ids["dan"] in (game.first_id, game.second_id))
     assert last < len(played)

@@ -44,7 +44,7 @@ def asked(dice: Dice, stage: Stage, name: str = MUTE) -> int:
 def check_forfeits(stage: Stage, number: int, games: int) -> None:
     """Check that every game counts once, and that the bot has lost all of its own."""
     stage.check_exactly_once(number, games)
-    results = stage.store.results.of(number)
+    results = stage.store.results.in_planned_order(number)
     mine = [one for one in results if MUTE in (one.first, one.second)]
     assert all(one.winner == ("second" if one.first == MUTE else "first") for one in mine)
     assert Termination.SUSPENDED in {one.termination for one in mine}

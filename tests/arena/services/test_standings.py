@@ -82,14 +82,14 @@ def test_many_results_are_read_in_batches(arena: Arena, field: Field, monkeypatc
 
 
 def test_only_new_results_are_read(arena: Arena, field: Field, monkeypatch: pytest.MonkeyPatch) -> None:
-    mine, of_tournament, asked = cup(field), arena.store.results.of_tournament, list[int]()
+    mine, after_commit, asked = cup(field), arena.store.results.after_commit, list[int]()
 
     def count(tournament_id: int, after: int, limit: int) -> Any:
-        batch = of_tournament(tournament_id, after, limit)
+        batch = after_commit(tournament_id, after, limit)
         asked.append(len(batch))
         return batch
 
-    monkeypatch.setattr(arena.store.results, "of_tournament", count)
+    monkeypatch.setattr(arena.store.results, "after_commit", count)
     for number in range(3):
         field.play(4, mine, first_sequence=1 + 4 * number)
         standings.view(arena, arena.store.tournaments.get(mine))
@@ -187,7 +187,7 @@ def test_results_are_counted_by_rules(arena: Arena, field: Field) -> None:
 
 
 def _counted(arena: Arena, tournament: int) -> list[tuple[str, str, str, int]]:
-    found = arena.store.results.by_options(tournament)
+    found = arena.store.counts.by_options(tournament)
     return [(variant, str(options), winner, games) for variant, options, winner, games in found]
 
 
@@ -198,7 +198,7 @@ def test_wins_by_rules_are_keyed_by_side() -> None:
         ("bell", {}, "first", 3),
         ("bell", {}, "second", 2),
     ]
-    store = SimpleNamespace(results=SimpleNamespace(by_options=lambda tournament: rows))
+    store = SimpleNamespace(counts=SimpleNamespace(by_options=lambda tournament: rows))
     cup = Tournament(id=1, name="cup", family="tablut", settings={"sides": "random"})
     turned, usual = standings_cache.by_rules(store, cup)  # type: ignore[arg-type]
     assert (turned.text, turned.games, turned.draws) == ("bell first_player=defenders", 5, 1)

@@ -324,7 +324,7 @@ def test_a_table_by_points_leaves_out_who_withdrew_without_a_game(sqlite_store: 
     field.play(1)  # bob and cleo
     for withdrawn in (field.versions[0], field.versions[1]):
         sqlite_store.tournaments.withdraw(field.tournament_id, withdrawn.id or 0)
-    (result,) = sqlite_store.results.of_tournament(field.tournament_id, 0)
+    (result,) = sqlite_store.results.after_commit(field.tournament_id, 0)
     scores = Scores()
     scores.extend([result._replace(winner="second", kind=Kind.RULES)])
     ranked = by_points(StoredTournament.get(sqlite_store, field.tournament_id), scores)

@@ -152,9 +152,9 @@ def test_latest_filters_games(store: Store, field: Field) -> None:
 def test_results_give_the_same_standings_as_records(store: Store, field: Field) -> None:
     records = field.play(24)
     names = [version.name for version in field.versions]
-    results = store.results.of(field.tournament_id)
+    results = store.results.in_planned_order(field.tournament_id)
     scores = Scores()
-    scores.extend(store.results.of_tournament(field.tournament_id, 0))
+    scores.extend(store.results.after_commit(field.tournament_id, 0))
     stored, plain = (
         by_points(StoredTournament.get(store, field.tournament_id), scores).lines,
         table_of(records, names).lines,
@@ -164,7 +164,7 @@ def test_results_give_the_same_standings_as_records(store: Store, field: Field) 
     assert [row.cells for row in crosstable.rows(results, stored)] == [
         row.cells for row in crosstable.rows(records, plain)
     ]
-    later = store.results.of_tournament(field.tournament_id, 20)
+    later = store.results.after_commit(field.tournament_id, 20)
     assert [result.commit_number for result in later] == [21, 22, 23, 24]
     pairing = results[0].first_id, results[0].second_id
     mine = [result for result in results if (result.first_id, result.second_id) == pairing]

@@ -106,7 +106,7 @@ def test_draw_counts_half_a_point(store: Store, field: Field) -> None:
 def test_before_and_after_returns_ratings_around_two_games(store: Store, field: Field) -> None:
     field.play(30)
     ends: dict[tuple[int, str], tuple[str, str]] = {}
-    for game in store.results.of_tournament(field.tournament_id, 0):
+    for game in store.results.after_commit(field.tournament_id, 0):
         for version in (game.first_id, game.second_id):
             ends[version, "loa"] = ends.get((version, "loa"), (game.id,))[0], game.id
     around = store.ratings.before_and_after(ends)
