@@ -68,40 +68,8 @@ def conditions(query: GameQuery, *, worker: str | None = None) -> list[Any]:
 
 
 LINE = tuple(col(getattr(Game, name)) for name in GameItem.__dataclass_fields__)
-"""The columns of a `GameItem`."""
+"""The columns of a `GameItem`, in its order."""
 _ALL = PlanQuery()
-
-
-def game_item(row: Game) -> GameItem:
-    """Return a game as a document. Any row of `LINE` will do, as it has these attributes of a `Game`."""
-    return GameItem(
-        id=row.id,
-        tournament_id=row.tournament_id,
-        sequence=row.sequence,
-        round=row.round,
-        pair=row.pair,
-        family=row.family,
-        pool=row.pool,
-        variant=row.variant,
-        first=row.first,
-        second=row.second,
-        is_rated=row.is_rated,
-        meeting=row.meeting,
-        anchor=row.anchor,
-        state=row.state,
-        attempt=row.attempt,
-        started_at=row.started_at,
-        finished_at=row.finished_at,
-        commit_number=row.commit_number,
-        winner=row.winner,
-        termination=row.termination,
-        termination_class=row.termination_class,
-        detail=row.detail,
-        plies=row.plies,
-        first_id=row.first_id,
-        second_id=row.second_id,
-        lease_owner=row.lease_owner,
-    )
 
 
 class Games(Repository):
@@ -111,7 +79,7 @@ class Games(Repository):
             rows = fetch(session, select(*LINE).where(col(Game.id) == game_id))
         if not rows:
             raise NotFoundError("game", game_id)
-        return game_item(rows[0])
+        return GameItem(*rows[0])
 
     def spec(self, game_id: str) -> GameSpec:
         """Return the spec of a game. Raises NotFoundError."""
@@ -149,7 +117,7 @@ class Games(Repository):
             narrow.append(col(Game.sequence) > keys[0])
         rows = select(*LINE).where(*narrow).order_by(col(Game.sequence)).limit(limit + 1)
         with self._sessions.reading() as session:
-            lines = [game_item(row) for row in fetch(session, rows)]
+            lines = [GameItem(*row) for row in fetch(session, rows)]
         return cut(lines, limit, lambda line: (line.sequence,))
 
     def schedule(
@@ -163,7 +131,7 @@ class Games(Repository):
         rows = select(*LINE).where(*narrow).order_by(*order).offset(offset).limit(bounded(query.limit))
         with self._sessions.reading() as session:
             count = session.scalar(select(func.count()).select_from(Game).where(*narrow)) or 0
-            return [game_item(row) for row in fetch(session, rows)], count
+            return [GameItem(*row) for row in fetch(session, rows)], count
 
     def id_of(self, tournament_id: int, sequence: int) -> str | None:
         """Return the id of the game with this number in a tournament's plan; None if there is no such game."""
@@ -206,7 +174,7 @@ class Games(Repository):
                 selected = _of_versions(versions, against, narrow, limit + 1)
             selected = selected.order_by(col(Game.commit_number).desc())
         with self._sessions.reading() as session:
-            lines = [game_item(row) for row in fetch(session, selected.limit(limit + 1))]
+            lines = [GameItem(*row) for row in fetch(session, selected.limit(limit + 1))]
         return cut(
             lines, limit, lambda line: (line.finished_at, line.commit_number) if is_dated else (line.commit_number,)
         )
@@ -232,13 +200,13 @@ class Games(Repository):
         )
         with self._sessions.reading() as session:
             rows = list(fetch(session, selected))
-        return cut(rows, limit, lambda row: (float(row[0]), row.commit_number)).map(game_item)
+        return cut(rows, limit, lambda row: (float(row[0]), row.commit_number)).map(lambda row: GameItem(*row[1:]))
 
     def in_state(self, state: str, limit: int = DEFAULT_LIMIT) -> list[GameItem]:
         """Return some games of all tournaments in one state, such as those being played now."""
         query = select(*LINE).where(col(Game.state) == state).limit(bounded(limit))
         with self._sessions.reading() as session:
-            return [game_item(row) for row in fetch(session, query)]
+            return [GameItem(*row) for row in fetch(session, query)]
 
     def counts(self, tournament_id: int) -> dict[str, int]:
         """Return the number of games of a tournament in each state; planned games include those not stored yet."""

@@ -14,7 +14,7 @@ from arena.store.base.engine import Repository, batched, fetch, table_of
 from arena.store.base.page import bounded
 from arena.store.base.tables.games import Game, Record
 from arena.store.games.commit import Committed, commit, unpack, unpack_line
-from arena.store.games.games import LINE, conditions, game_item
+from arena.store.games.games import LINE, conditions
 from arena.store.games.undo import undo, undone
 from referee.game.record import GameRecord
 from referee.game.spec import GameSpec, spec_from_json
@@ -104,7 +104,7 @@ class Results(Repository):
             .limit(bounded(limit))
         )
         with self._sessions.reading() as session:
-            return [game_item(row) for row in fetch(session, query)]
+            return [GameItem(*row) for row in fetch(session, query)]
 
     def last_commit_of(self, tournament_id: int) -> int:
         """Return the highest commit number of a tournament, 0 without results."""

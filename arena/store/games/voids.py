@@ -17,12 +17,10 @@ from referee.game.record import GameRecord
 from referee.rules.core import Kind
 
 _LINE = (
-    *(col(one) for one in (Void.id, Void.game_id, Game.tournament_id, Game.family, Game.first, Game.second)),
-    *(col(one) for one in (Void.attempt, Void.termination, Void.detail, Void.voided_at, Void.lease_owner)),
+    *(col(column) for column in (Void.id, Void.game_id, Game.tournament_id, Game.family, Game.first, Game.second)),
+    *(col(column) for column in (Void.attempt, Void.termination, Void.detail, Void.voided_at, Void.lease_owner)),
 )
-"""The columns of a `VoidItem`."""
-
-
+"""The columns of a `VoidItem`, in its order."""
 _FIRST = PageQuery()
 
 
@@ -76,22 +74,7 @@ class Voids(Repository):
         if keys := read_cursor(query.after, int):
             rows = rows.where(col(Void.id) < keys[0])
         with self._sessions.reading() as session:
-            lines = [
-                VoidItem(
-                    id=row.id,
-                    game_id=row.game_id,
-                    tournament_id=row.tournament_id,
-                    family=row.family,
-                    first=row.first,
-                    second=row.second,
-                    attempt=row.attempt,
-                    termination=row.termination,
-                    detail=row.detail,
-                    voided_at=row.voided_at,
-                    lease_owner=row.lease_owner,
-                )
-                for row in fetch(session, rows.limit(limit + 1))
-            ]
+            lines = [VoidItem(*row) for row in fetch(session, rows.limit(limit + 1))]
         return cut(lines, limit, lambda line: (line.id,))
 
     def of(self, game_id: str) -> list[Void]:

@@ -58,6 +58,7 @@ _LINE = (
         for name in ("user_id", "guest", "side", "plies", "asked", "created_at", "seen_at")
     ),
 )
+"""The columns of a `HumanGame`, in its order."""
 
 
 def is_draw_offered(plies: Sequence[Any], side: str) -> bool:
@@ -141,7 +142,7 @@ class People(Repository):
     def open(self, **who: Any) -> list[HumanGame]:
         """Return the games that are not over, oldest first: all, or those with these column values."""
         with self._sessions.reading() as session:
-            return [_human_game(row) for row in fetch(session, _open(select(*_LINE), who))]
+            return [HumanGame(*row) for row in fetch(session, _open(select(*_LINE), who))]
 
     def count_open(self, **who: Any) -> int:
         """Count the games that are not over: all, or those with these column values."""
@@ -181,7 +182,7 @@ class People(Repository):
             .where(col(Game.id) == game_id)
         )
         with self._sessions.reading() as session:
-            games = [_human_game(row) for row in fetch(session, query)]
+            games = [HumanGame(*row) for row in fetch(session, query)]
         if not games:
             raise NotFoundError("game of a person", game_id)
         return games[0]
@@ -274,23 +275,6 @@ def _playable(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
             col(Version.place) == "",
             (col(User.name) == OWNER) | col(BotIdentity.plays_people),
         )
-    )
-
-
-def _human_game(row: Any) -> HumanGame:
-    """Return a row of `_LINE` as a document."""
-    return HumanGame(
-        id=row.id,
-        state=row.state,
-        attempt=row.attempt,
-        is_rated=row.is_rated,
-        user_id=row.user_id,
-        guest=row.guest,
-        side=row.side,
-        plies=row.plies,
-        asked=row.asked,
-        created_at=row.created_at,
-        seen_at=row.seen_at,
     )
 
 
