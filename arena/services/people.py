@@ -92,7 +92,7 @@ def opponents(arena: Arena, family: str) -> list[OpponentItem]:
     bots = arena.store.people.opponents(family)
     ratings = arena.store.ratings.strengths(family, [bot.version_id for bot in bots])
     rated = (
-        replace(bot, rating=round(rating.mu - 3 * rating.sigma, 1)) if (rating := ratings.get(bot.version_id)) else bot
+        replace(bot, rating=round(rating.conservative, 1)) if (rating := ratings.get(bot.version_id)) else bot
         for bot in bots
     )
     return sorted(rated, key=lambda bot: (bot.level or math.inf, math.inf if bot.rating is None else bot.rating))

@@ -29,6 +29,11 @@ PROVISIONAL_SIGMA = 4.0
 """A rating is provisional below that number of games or above that sigma."""
 
 
+def conservative(mu: float, sigma: float) -> float:
+    """Return mu - 3 sigma: with 99.9 % confidence the bot is at least that strong."""
+    return mu - 3 * sigma
+
+
 class TrueSkillRating(NamedTuple):  # not a dataclass: a rebuild of all ratings makes two for each game
     """Rating of one bot in one pool. Leaderboards sort by `conservative`."""
 
@@ -41,8 +46,8 @@ class TrueSkillRating(NamedTuple):  # not a dataclass: a rebuild of all ratings 
 
     @property
     def conservative(self) -> float:
-        """mu - 3 sigma: with 99.9 % confidence the bot is at least that strong."""
-        return self.mu - 3 * self.sigma
+        """The rating's lower bound (see `conservative`)."""
+        return conservative(self.mu, self.sigma)
 
     @property
     def is_provisional(self) -> bool:

@@ -40,6 +40,7 @@ from arena.pages.session import checked_form
 from arena.services.arena import Arena
 from arena.services.bot import HeadToHead
 from arena.services.submission import QueuePlace
+from referee.ratings.trueskill import conservative
 from referee.rules import families, load
 from referee.rules.rules import Rules
 
@@ -171,7 +172,11 @@ def _tiles(arena: Arena, results: services.bot.BotResults) -> list[tuple[Rules, 
             line,
             levels.get(pool),
             plot.spark(
-                [change.mu - 3 * change.sigma for changes in results.curves[pool].values() for change in changes]
+                [
+                    conservative(change.mu, change.sigma)
+                    for changes in results.curves[pool].values()
+                    for change in changes
+                ]
             ),
         )
         for pool, line in sorted(newest.items())
@@ -273,7 +278,7 @@ async def show_user(request: web.Request) -> web.Response:
         found=profile,
         user=profile.user,
         sparks={
-            pool: plot.spark([change.mu - 3 * change.sigma for change in changes])
+            pool: plot.spark([conservative(change.mu, change.sigma) for change in changes])
             for pool, changes in profile.changes.items()
         },
         games=HtmlTable(html_table.GAMES, profile.games, css=html_table.won),

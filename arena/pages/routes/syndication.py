@@ -36,6 +36,7 @@ from arena.pages.page import (
 from arena.pages.routes.game import render_viewer, replay_of
 from arena.pages.viewer import ply_of
 from arena.services.game import GameDetails
+from referee.ratings.trueskill import conservative
 from referee.rules import families
 
 routes = web.RouteTableDef()
@@ -121,7 +122,7 @@ def _caption(replay: Replay, details: GameDetails, *, is_end: bool) -> thumbnail
 
     def player(name: str, version: int, side: str) -> tuple[str, str]:
         change = details.changes.get(version)
-        rating = f"rating {change.mu_before - 3 * change.sigma_before:.1f}" if change else ""
+        rating = f"rating {conservative(change.mu_before, change.sigma_before):.1f}" if change else ""
         return filters.plain(name, 60), ", ".join(part for part in (side, filters.minus(rating)) if part)
 
     first, second = replay.sides

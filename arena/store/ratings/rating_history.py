@@ -24,7 +24,7 @@ from arena.store.base.tables.games import Game
 from arena.store.base.tables.people import User
 from arena.store.base.tables.ratings import RatingChange, VersionRating
 from arena.store.base.tables.tournaments import Tournament
-from referee.ratings.trueskill import TrueSkillRating
+from referee.ratings.trueskill import TrueSkillRating, conservative
 from referee.rules.core import Kind
 
 
@@ -236,7 +236,7 @@ class RatingHistory(Repository):
             version = table_of(Version).c
             query = query.join(table_of(Version), version.id == rated.version_id).where(version.state != "retired")
         with self._sessions.reading() as session:
-            rows = sorted(fetch(session, query), key=lambda row: (3 * row.sigma - row.mu, -row.version_id))
+            rows = sorted(fetch(session, query), key=lambda row: (-conservative(row.mu, row.sigma), -row.version_id))
             ratings = [
                 TrueSkillRating(row.mu, row.sigma, row.wins + row.draws + row.losses, row.wins, row.draws, row.losses)
                 for row in rows

@@ -20,7 +20,7 @@ from arena.store.bots.bots import LEVELS, OWNER
 from arena.store.ratings import rebuild
 from arena.store.ratings.fold import line_of
 from arena.store.ratings.rating_history import Ranking
-from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA
+from referee.ratings.trueskill import PROVISIONAL_GAMES, PROVISIONAL_SIGMA, conservative
 from referee.ratings.trueskill import TrueSkillRating as Strength
 
 _RESULT = tuple(col(field) for field in (Game.finished_at, Game.first_id, Game.first, Game.second, Game.winner))
@@ -239,7 +239,10 @@ class Ratings(Repository):
         for (version, _), (first, last) in ends.items():
             before, after = rows.get((first, version)), rows.get((last, version))
             if before and after:
-                strengths[version] = before.mu_before - 3 * before.sigma_before, after.mu - 3 * after.sigma
+                strengths[version] = (
+                    conservative(before.mu_before, before.sigma_before),
+                    conservative(after.mu, after.sigma),
+                )
         return strengths
 
     def check(self, on_progress: rebuild.Progress = rebuild.ignore_progress) -> list[str]:
