@@ -21,7 +21,7 @@ from arena.documents.rating import (
 )
 from arena.errors import BadValueError, NotFoundError
 from arena.services.arena import Arena
-from arena.store.base.page import MAX_LIMIT, cut, read_cursor
+from arena.store.base.page import MAX_ROWS, cut, read_cursor
 from arena.store.ratings.rating_history import games_of, scores_of
 from referee.errors import did_you_mean, near
 from referee.ratings.bradley_terry import fit
@@ -128,7 +128,7 @@ def _filtered(arena: Arena, pool: str, query: LeaderboardQuery, at: datetime | N
     if until is not None:
         lines = store.rating_history.leaderboard(pool, until, with_retired=with_retired)
     else:
-        present = partial(store.ratings.leaderboard, pool, with_retired=with_retired, limit=MAX_LIMIT)
+        present = partial(store.ratings.leaderboard, pool, with_retired=with_retired, limit=MAX_ROWS)
         lines = joined(lambda after: present(after=after), MAX_FILTERED)
     if query.state == "retired":
         lines = [line for line in lines if line.state == "retired"]

@@ -18,7 +18,8 @@ from arena.errors import BadValueError
 T = TypeVar("T")
 
 DEFAULT_LIMIT = 50
-MAX_LIMIT = 500
+MAX_ROWS = 500
+"""Maximum of rows that one call reads; parts of lists that clients ask for have at most `MAX_LIMIT` items."""
 
 
 def write_cursor(*keys: Any) -> str:
@@ -54,8 +55,8 @@ def _read(key: Any, kind: type[Any]) -> Any:
 
 
 def bounded(limit: int) -> int:
-    """Limit a page size to 1…MAX_LIMIT."""
-    return max(1, min(limit, MAX_LIMIT))
+    """Limit a page size to 1…MAX_ROWS."""
+    return max(1, min(limit, MAX_ROWS))
 
 
 def cut(rows: Sequence[T], limit: int, key: Callable[[T], tuple[Any, ...]]) -> PageResponse[T]:
