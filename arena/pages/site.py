@@ -47,20 +47,22 @@ from arena.pages.routes import (
     board_engine,
     booklet,
     bot,
+    crawlers,
     documentation,
     dumps,
     explorer,
+    feeds,
     free_board,
     game,
     games,
     home,
     leaderboard,
     organise,
+    pictures,
     play,
     register,
     steering,
     submit,
-    syndication,
     tournament,
     tournaments,
     workers,
@@ -224,7 +226,7 @@ def warm_up(app: web.Application) -> None:
         environment.get_template(name)
 
 
-_CACHED = (home, tournaments, tournament, game, games, archive, bot, dumps, syndication)
+_CACHED = (home, tournaments, tournament, game, games, archive, bot, dumps, feeds, pictures, crawlers)
 _UNCACHED = (
     about,
     workers,

@@ -44,6 +44,7 @@ from referee.rules.core import SIDES, Side
 routes = web.RouteTableDef()
 _MAX_PLY = 100_000
 _PREFIX = re.compile("[0-9a-f]{8,32}")
+_FRAMED = "default-src 'self'; object-src 'none'; frame-ancestors *; base-uri 'none'; form-action 'none'"
 
 
 async def replay_of(request: web.Request, name: str = "") -> tuple[Replay, GameDetails]:
@@ -208,6 +209,16 @@ def _result(line: GameItem) -> str:
         if line.is_over and line.termination
         else ""
     )
+
+
+@routes.get("/embed/games/{game}")
+@allow_parameters("ply", "flip")
+async def embed(request: web.Request) -> web.Response:
+    """Show only the viewer, for a frame on another site. It contains no forms."""
+    response = await render_viewer(request, "embed.html")
+    response.headers["Content-Security-Policy"] = _FRAMED
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return response
 
 
 @routes.get("/games/{game}/analysis")
