@@ -18,6 +18,7 @@ from arena.api.routes import (
     games,
     leaderboards,
     play,
+    schedules,
     service,
     steering,
     tournaments,
@@ -28,6 +29,7 @@ CORE: tuple[Route, ...] = tuple(
     route
     for module in (
         service,
+        schedules,
         families,
         leaderboards,
         bots,
