@@ -16,7 +16,7 @@ from arena.documents.query import Query, query_fields
 from arena.feature import State
 from arena.pages.schema import documented_fields
 from arena.pages.tournament_form import in_steps, sections
-from arena.services import people
+from arena.services import people, people_game
 from arena.services.registration import RESET_SUBJECT, RESET_TEXT
 from referee.check.check import ABILITIES
 from referee.errors import KINDS
@@ -94,8 +94,10 @@ def words() -> Iterator[tuple[str, str]]:
         yield "referee/tournament/preview.py", name
     for word in (*(title for _, title in STRENGTHS), *LEVELS, NOT_RATED):
         yield "arena/documents/human_game.py", word
-    for sentence in (*people.TIME_CONTROLS.values(), *people.REASONS):
+    for sentence in people.TIME_CONTROLS.values():
         yield "arena/services/people.py", sentence
+    for sentence in people_game.REASONS:
+        yield "arena/services/people_game.py", sentence
     for sentence in (RESET_SUBJECT, RESET_TEXT):
         yield "arena/services/registration.py", sentence
     yield from _documents()

@@ -26,7 +26,8 @@ from arena.events.bus import EventBus
 from arena.events.messages import GameAborted, GameMoved, GameStarted
 from arena.log import logger
 from arena.store import Store
-from arena.store.tournaments.human_games import DRAW, MAX_TAKEN_BACK, PendingAction, is_draw_offered
+from arena.store.tournaments.human_games import MAX_TAKEN_BACK, PendingAction
+from arena.store.tournaments.stored_ply import is_draw_offered, last_own_ply, read_ply, write_ply
 from referee.bot.person import Decision, Hand, PersonSeat
 from referee.bot.seat import Seat
 from referee.game.record import GameRecord, Ply
@@ -67,17 +68,6 @@ class _HumanGame:
         self.hand.call_off()
         with contextlib.suppress(OSError):
             os.write(self.stop_write, b"x")
-
-
-def ply_of(kept: list[Any]) -> tuple[str, Ply]:
-    """Decode a stored move and its `Ply`."""
-    return str(kept[0]), Ply(*kept[1])
-
-
-def kept_of(move: str, ply: Ply, *, offers_draw: bool = False) -> list[Any]:
-    """Encode a move and its `Ply` for the database, followed by a draw offer if there is one."""
-    kept = [ply.ms, ply.charged_ms, ply.lag_ms, ply.score, ply.depth, ply.nodes, ply.book, ply.pv]
-    return [move, kept, DRAW] if offers_draw else [move, kept]
 
 
 class HumanGames:
@@ -223,7 +213,7 @@ class HumanGames:
         self, game: PlannedGame, state: _HumanGame, roster: Roster, attempt: int, mine: int
     ) -> GameRecord:
         """Play from the current position to the end, or until the game is interrupted."""
-        hand, played = state.hand, [ply_of(kept) for kept in state.plies]
+        hand, played = state.hand, [read_ply(kept) for kept in state.plies]
         self._bus.publish(GameStarted(game=game.id, attempt=attempt))
         if plies := tuple(replace(ply, move=move) for move, ply in played):
             self._bus.publish(GameMoved(game=game.id, first=1, plies=plies))
@@ -231,7 +221,7 @@ class HumanGames:
         def watch(number: int, move: str, ply: Ply) -> None:
             is_mine = (number - 1) % 2 == mine
             offers_draw = state.offered_at == number - 1 if is_mine else hand.is_offered
-            state.plies.append(kept_of(move, ply, offers_draw=offers_draw))
+            state.plies.append(write_ply(move, ply, offers_draw=offers_draw))
             # Stored before it is published: after a crash the game continues from the last ply that people have seen.
             self._store.people.keep(game.id, state.plies, is_done=is_mine)
             self._bus.publish(GameMoved(game=game.id, first=number, plies=(replace(ply, move=move),)))
@@ -244,9 +234,9 @@ class HumanGames:
 
     def _take_back(self, line: HumanGame, state: _HumanGame) -> None:
         """Return to the position before the human's last move."""
-        mine = SIDES.index(line.side)
-        last = max((index for index in range(len(state.plies)) if index % 2 == mine), default=len(state.plies))
-        del state.plies[last:]
+        last = last_own_ply(state.plies, line.side)
+        if last is not None:
+            del state.plies[last:]
         state.takes_back, state.hand = False, Hand()
         # Empty the pipe, or the next run is stopped by the same byte.
         os.read(state.stop_read, MAX_TAKEN_BACK)

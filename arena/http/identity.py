@@ -18,7 +18,7 @@ from arena.documents.account import Identity
 from arena.errors import StoreError, UnauthorisedError
 from arena.http.problem import Problem, too_many
 from arena.http.request_context import CONTEXT, IDENTITY, RequestContext, WebContext, address_key
-from arena.services import access, people
+from arena.services import access, people_game
 from arena.services.account import LoginOrigin, TooManyTriesError, is_trusted_origin
 from arena.services.arena import Arena
 from arena.services.people import Visitor
@@ -186,7 +186,7 @@ async def visitor_of(request: web.Request) -> Visitor:
 async def presence(call: RequestContext, game: str) -> AsyncIterator[None]:
     """Record the presence of a game's human player during this context; do nothing for other visitors."""
     visitor = await visitor_of(call.request)
-    if not await call.run(people.follows, call.arena, game, visitor):
+    if not await call.run(people_game.follows, call.arena, game, visitor):
         yield
         return
     noting = asyncio.create_task(_note(call, game, visitor))
@@ -198,6 +198,6 @@ async def presence(call: RequestContext, game: str) -> AsyncIterator[None]:
 
 async def _note(call: RequestContext, game: str, visitor: Visitor) -> None:
     while True:
-        await asyncio.sleep(people.PRESENCE_INTERVAL.total_seconds())
+        await asyncio.sleep(people_game.PRESENCE_INTERVAL.total_seconds())
         with suppress(StoreError):
-            await call.run(people.follows, call.arena, game, visitor)
+            await call.run(people_game.follows, call.arena, game, visitor)

@@ -7,7 +7,7 @@
     archive                           search, show and import games of all times
     analysis                          analyses of games and positions by an engine
     explorer                          moves played in a position; opening books made from them
-    people                            games of people against bots
+    people, people_game               start games of people against bots; play one
     study                             lines tried out on a board; their variations as text and in notations
     tournament, schedule              create and manage tournaments and recurring ones
     remote                            bots that run on their authors' machines; challenges
@@ -32,6 +32,7 @@ from arena.services import (
     idempotency,
     leaderboard,
     people,
+    people_game,
     registration,
     remote,
     schedule,
@@ -57,6 +58,7 @@ __all__ = [
     "idempotency",
     "leaderboard",
     "people",
+    "people_game",
     "registration",
     "remote",
     "schedule",

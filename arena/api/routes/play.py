@@ -44,7 +44,7 @@ async def opponents(call: RequestContext, query: OpponentsQuery) -> PageResponse
 @routes.get("/play", summary="List your open games", **_ROUTE)
 async def page(call: RequestContext) -> RouteResult[PageResponse[OpenGameItem]]:
     """List your games that are running or wait for a slot, oldest first."""
-    items = await call.run(services.people.mine, call.arena, _visitor(call))
+    items = await call.run(services.people_game.games_of, call.arena, _visitor(call))
     return RouteResult(PageResponse(items), keep="never", is_private=True)
 
 
@@ -63,14 +63,14 @@ async def begin(call: RequestContext, body: PlayRequest) -> RouteResult[PlayResp
     await call.run(checked, body.family)
     game = await call.run(services.people.begin, call.arena, body, by)
     headers = {"Location": f"{PREFIX}/play/{game}"}
-    state = await call.run(services.people.see, call.arena, game, by)
+    state = await call.run(services.people_game.see, call.arena, game, by)
     return RouteResult(state, status=201, keep="never", headers=headers, is_private=True)
 
 
 @routes.get("/play/{game}", summary="Get your game", problems=("not-found", "forbidden"), **_ROUTE)
 async def show(call: RequestContext, game: GameId) -> RouteResult[PlayResponse]:
     """Return the state of your own game. Others read `/games/{game}`."""
-    state = await call.run(services.people.see, call.arena, game, _visitor(call))
+    state = await call.run(services.people_game.see, call.arena, game, _visitor(call))
     return RouteResult(state, keep="never", is_private=True)
 
 
@@ -86,6 +86,6 @@ async def decide(call: RequestContext, game: GameId, body: DecisionRequest) -> R
     unrated.
     """
     by = _visitor(call)
-    await call.run(services.people.decide, call.arena, game, body, by)
-    state = await call.run(services.people.see, call.arena, game, by)
+    await call.run(services.people_game.decide, call.arena, game, body, by)
+    state = await call.run(services.people_game.see, call.arena, game, by)
     return RouteResult(state, status=202, keep="never", is_private=True)

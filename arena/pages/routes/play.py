@@ -62,8 +62,12 @@ async def show(request: web.Request) -> web.Response:
 async def _form(request: web.Request, given: dict[str, Any], problem: str = "", status: int = 200) -> web.Response:
     arena, visitor = arena_of(request), await visitor_of(request)
     rules = family_of(given.get("family", ""))
-    people = services.people
-    opponents, mine = await run_use_case(lambda: (people.opponents(arena, rules.family), people.mine(arena, visitor)))
+    opponents, mine = await run_use_case(
+        lambda: (
+            services.people.opponents(arena, rules.family),
+            services.people_game.games_of(arena, visitor),
+        )
+    )
     levels = [item for item in opponents if item.level]
     champion = next((item for item in opponents if levels and item.bot == CHAMPION), None)
     return render(
@@ -193,7 +197,7 @@ async def _see(request: web.Request) -> PlayResponse:
     name = request.match_info["game"]
     if not GAME_ID.fullmatch(name):
         raise not_found("game", name)
-    return await run_use_case(services.people.see, arena_of(request), name, await visitor_of(request))
+    return await run_use_case(services.people_game.see, arena_of(request), name, await visitor_of(request))
 
 
 @routes.get("/play/{game}/state.json")
@@ -244,7 +248,7 @@ async def _decide(request: web.Request) -> None:
         move=fields.get("move", "")[:100],
         draw=fields.get("draw") == "yes",
     )
-    await run_use_case(services.people.decide, arena_of(request), name, wish, await visitor_of(request))
+    await run_use_case(services.people_game.decide, arena_of(request), name, wish, await visitor_of(request))
 
 
 @routes.post("/bots/{bot}/people")

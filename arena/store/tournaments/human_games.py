@@ -27,12 +27,9 @@ from arena.store.bots.bots import LEVELS, OWNER, ensure_owner
 from arena.store.tournaments.meetings import number_meetings
 from arena.store.tournaments.queue import row_of_game
 from referee.game.spec import GameSpec, PlannedGame
-from referee.rules.core import SIDES
 
 GUEST = "guest"
 """Name in records for people without an account."""
-DRAW = "draw"
-"""Mark after a ply with which a draw was offered."""
 MAX_TAKEN_BACK = 100
 """Maximum number of moves taken back in a game."""
 _OPEN = ("planned", "queued", "running")
@@ -59,11 +56,6 @@ _LINE = (
     ),
 )
 """The columns of a `HumanGame`, in its order."""
-
-
-def is_draw_offered(plies: Sequence[Any], side: str) -> bool:
-    """Return whether the bot offered a draw with the last ply; False before the first move of the person on `side`."""
-    return len(plies) > 1 and len(plies) % 2 == SIDES.index(side) and plies[-1][2:] == [DRAW]
 
 
 class People(Repository):

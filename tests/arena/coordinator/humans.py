@@ -17,7 +17,7 @@ from arena.coordinator.leadership import LEASE
 from arena.documents.account import Identity
 from arena.documents.human_game import DecisionRequest, HumanGame, PlayRequest
 from arena.events.messages import Event, GameMoved, HumanActed
-from arena.services import people
+from arena.services import people, people_game
 from arena.services.arena import Arena
 from arena.services.people import Visitor
 from arena.store import Store
@@ -184,7 +184,7 @@ class Hall:
     def play(self, game: str, by: Visitor, move: str, answered: bool = True) -> None:
         """Make a move, and wait for the bot's answer."""
         before = len(self.line(game).plies)
-        people.decide(self.arena, game, DecisionRequest(do="move", ply=before, move=move), by)
+        people_game.decide(self.arena, game, DecisionRequest(do="move", ply=before, move=move), by)
         if answered:
             self.told.until(lambda: len(self.line(game).plies) == before + 2)
 

@@ -15,7 +15,7 @@ from arena.coordinator import human_games
 from arena.documents.human_game import DecisionRequest, DrawOfferResponse, PlayRequest
 from arena.errors import BadValueError, ConflictError, ForbiddenError, QuotaError
 from arena.events.messages import GameStarted
-from arena.services import people
+from arena.services import people, people_game
 from arena.services.people import Visitor
 from arena.store import Store
 from arena.store.base.tables.games import StoredHumanGame
@@ -52,7 +52,7 @@ def test_a_game_survives_its_coordinator_and_is_rated_for_users_with_an_account(
     with hall.open():
         hall.told.until(lambda: len(hall.line(game).plies) == 4)
         assert _moves(hall, game)[:2] == before
-        people.decide(hall.arena, game, DecisionRequest(do="resign", ply=4), ann)
+        people_game.decide(hall.arena, game, DecisionRequest(do="resign", ply=4), ann)
         hall.over(game)
     assert [event.attempt for event in hall.told.events if isinstance(event, GameStarted)] == [1, 1]
     record = hall.store.games.record(game)
@@ -70,16 +70,16 @@ def test_a_game_with_a_move_taken_back_is_unrated(hall: Hall) -> None:
     with hall.open():
         game = hall.begin(ann)
         with pytest.raises(ConflictError, match="you have not moved yet"):
-            people.decide(hall.arena, game, DecisionRequest(do="back", ply=0), ann)
+            people_game.decide(hall.arena, game, DecisionRequest(do="back", ply=0), ann)
         hall.play(game, ann, "b1b3")
         assert hall.line(game).is_rated
-        people.decide(hall.arena, game, DecisionRequest(do="back", ply=2), ann)
+        people_game.decide(hall.arena, game, DecisionRequest(do="back", ply=2), ann)
         hall.told.until(lambda: hall.line(game).attempt == 2)
         assert _moves(hall, game) == []
         hall.play(game, ann, "c1c3")
         assert _moves(hall, game)[0] == "c1c3"
         assert not hall.line(game).is_rated
-        people.decide(hall.arena, game, DecisionRequest(do="resign", ply=2), ann)
+        people_game.decide(hall.arena, game, DecisionRequest(do="resign", ply=2), ann)
         hall.over(game)
     assert hall.store.games.record(game).moves[0] == "c1c3"
     assert hall.store.ratings.leaderboard("loa/people").items == []
@@ -89,7 +89,7 @@ def test_the_bot_declines_a_draw_with_a_reason_or_accepts_it(hall: Hall, monkeyp
     ann = hall.visitor("ann")
 
     def why(game: str) -> str:
-        offered = people.draw_offer(hall.line(game))
+        offered = people_game.draw_offer(hall.line(game))
         assert offered is not None
         assert offered.state == "declined"
         return offered.why
@@ -97,7 +97,7 @@ def test_the_bot_declines_a_draw_with_a_reason_or_accepts_it(hall: Hall, monkeyp
     def offer(game: str, answered: bool = True) -> None:
         plies = hall.line(game).plies
         move = Position.start(LOA).play_all([str(ply[0]) for ply in plies]).texts[0]
-        people.decide(hall.arena, game, DecisionRequest(do="move", ply=len(plies), move=move, draw=True), ann)
+        people_game.decide(hall.arena, game, DecisionRequest(do="move", ply=len(plies), move=move, draw=True), ann)
         if answered:
             hall.told.until(lambda: len(hall.line(game).plies) == len(plies) + 2)
 
@@ -106,12 +106,12 @@ def test_the_bot_declines_a_draw_with_a_reason_or_accepts_it(hall: Hall, monkeyp
         offer(game)
         assert why(game) == "the bot reports no scores"
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
-        assert people.draw_offer(hall.line(game)) is None
+        assert people_game.draw_offer(hall.line(game)) is None
         games.elsewhere[""] = LevelBot
         game = hall.begin(ann)
         offer(game)
         assert why(game) == "draws are accepted from ply 30 on"
-        for module in ("referee.game.adjudication", "arena.services.people"):
+        for module in ("referee.game.adjudication", "arena.services.people_game"):
             monkeypatch.setattr(f"{module}.LEVEL_FROM_PLY", 4)
         monkeypatch.setattr(LevelBot, "score", 130)
         offer(game)
@@ -127,13 +127,13 @@ def test_a_draw_offer_of_the_bot_can_be_accepted_even_after_a_restart(hall: Hall
     ann = hall.visitor("ann")
 
     def offered(game: str) -> bool:
-        return people.draw_offer(hall.line(game)) == DrawOfferResponse("offered")
+        return people_game.draw_offer(hall.line(game)) == DrawOfferResponse("offered")
 
     with hall.open():
         game = hall.begin(ann)
         hall.play(game, ann, "b1b3")
         with pytest.raises(ConflictError, match="does not offer a draw"):
-            people.decide(hall.arena, game, DecisionRequest(do="draw", ply=2), ann)
+            people_game.decide(hall.arena, game, DecisionRequest(do="draw", ply=2), ann)
     hall.store.queue.give_back()
     with hall.open(OfferingBot):
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
@@ -141,10 +141,10 @@ def test_a_draw_offer_of_the_bot_can_be_accepted_even_after_a_restart(hall: Hall
         hall.play(game, ann, Position.start(LOA).play_all(_moves(hall, game)).texts[0])
         assert offered(game), "it continues, and offers again"
         with pytest.raises(ConflictError, match="position has changed"):
-            people.decide(hall.arena, game, DecisionRequest(do="draw", ply=4), ann)
+            people_game.decide(hall.arena, game, DecisionRequest(do="draw", ply=4), ann)
     hall.store.queue.give_back()
     with hall.open():
-        people.decide(hall.arena, game, DecisionRequest(do="draw", ply=6), ann)
+        people_game.decide(hall.arena, game, DecisionRequest(do="draw", ply=6), ann)
         hall.over(game)
     record = hall.store.games.record(game)
     assert (record.winner, record.termination.value, len(record.moves)) == ("draw", "draw-agreed", 6)
@@ -156,15 +156,15 @@ def test_a_draw_offer_before_the_humans_first_move_is_ignored(hall: Hall) -> Non
     with hall.open(OfferingBot):
         game = hall.begin(ann, side="second")
         hall.told.until(lambda: len(hall.line(game).plies) == 1)
-        assert people.draw_offer(hall.line(game)) is None
-        people.decide(hall.arena, game, DecisionRequest(do="resign", ply=1), ann)
+        assert people_game.draw_offer(hall.line(game)) is None
+        people_game.decide(hall.arena, game, DecisionRequest(do="resign", ply=1), ann)
         hall.over(game)
 
 
 def test_polling_all_games_reads_no_plies(hall: Hall) -> None:
     ann, guest = hall.visitor("ann"), hall.visitor()
     game, other = hall.begin(ann), hall.begin(guest)
-    people.decide(hall.arena, game, DecisionRequest(do="resign", ply=0), ann)
+    people_game.decide(hall.arena, game, DecisionRequest(do="resign", ply=0), ann)
     asked = hall.store.people.asked()
     assert list(asked) == [game, other]
     line, theirs = hall.line(game), hall.line(other)
@@ -181,21 +181,23 @@ def test_only_the_player_may_move_and_only_on_their_turn(hall: Hall) -> None:
     game = hall.begin(guest)
     assert not hall.line(game).is_rated
     with pytest.raises(ForbiddenError, match="another person's"):
-        people.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b3"), ann)
+        people_game.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b3"), ann)
     with pytest.raises(ForbiddenError):
-        people.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b3"), replace(guest, cookie="d" * 43))
+        people_game.decide(
+            hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b3"), replace(guest, cookie="d" * 43)
+        )
     with pytest.raises(BadValueError, match="illegal"):
-        people.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b2"), guest)
+        people_game.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b2"), guest)
     with pytest.raises(ConflictError, match="has changed"):
-        people.decide(hall.arena, game, DecisionRequest(do="move", ply=1, move="b1b3"), guest)
+        people_game.decide(hall.arena, game, DecisionRequest(do="move", ply=1, move="b1b3"), guest)
     other = hall.begin(guest, side="second")
     with pytest.raises(ConflictError, match="not your turn"):
-        people.decide(hall.arena, other, DecisionRequest(do="move", ply=0, move="b1b3"), guest)
+        people_game.decide(hall.arena, other, DecisionRequest(do="move", ply=0, move="b1b3"), guest)
     with pytest.raises(QuotaError, match="you have 2 games open"):
         hall.begin(guest)
     hall.store.people.cancel(game)
     with pytest.raises(ConflictError, match="over"):
-        people.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b3"), guest)
+        people_game.decide(hall.arena, game, DecisionRequest(do="move", ply=0, move="b1b3"), guest)
     with pytest.raises(BadValueError, match="does not play people"):
         people.begin(hall.arena, PlayRequest(family="loa", bot="nobody"), guest)
 
@@ -224,9 +226,11 @@ def test_games_of_guests_whose_page_is_gone_end_and_give_their_slots_back(
         hall.told.until(lambda: all(hall.line(game).state == "running" for game in (left, slow, mine)))
         for game, visitor in ((left, gone), (slow, unscripted), (mine, ann)):
             hall.play(game, visitor, "b1b3")
-        assert people.follows(hall.arena, left, gone)
-        assert people.follows(hall.arena, mine, ann)
-        assert not people.follows(hall.arena, slow, gone), "the stream of a spectator says nothing about the player"
+        assert people_game.follows(hall.arena, left, gone)
+        assert people_game.follows(hall.arena, mine, ann)
+        assert not people_game.follows(hall.arena, slow, gone), (
+            "the stream of a spectator says nothing about the player"
+        )
         monkeypatch.setattr(human_games, "ABSENCE_TIMEOUT_S", 0.05)
         hall.over(left)
         assert [hall.line(game).state for game in (slow, mine)] == ["running", "running"]
@@ -254,11 +258,11 @@ def test_a_waiting_game_stays_while_its_page_reads_it(hall: Hall) -> None:
     guest = hall.visitor()
     game = hall.begin(guest)
     before = hall.line(game).seen_at
-    people.see(hall.arena, game, guest)
+    people_game.see(hall.arena, game, guest)
     assert hall.line(game).seen_at == before, "noted at intervals only"
     with hall.store.sessions.writing() as session:
-        session.execute(update(StoredHumanGame).values(seen_at=before - 2 * people.PRESENCE_INTERVAL))
-    people.see(hall.arena, game, guest)
+        session.execute(update(StoredHumanGame).values(seen_at=before - 2 * people_game.PRESENCE_INTERVAL))
+    people_game.see(hall.arena, game, guest)
     assert hall.line(game).seen_at >= before
 
 
@@ -269,8 +273,8 @@ def test_games_beyond_the_slots_wait(sqlite_store: Store, tmp_path: Path) -> Non
         first = hall.begin(guest)
         hall.told.until(lambda: hall.line(first).state == "running")
         second = hall.begin(guest)
-        assert people.waiting(hall.arena, second) == 1
-        people.decide(hall.arena, first, DecisionRequest(do="resign", ply=0), guest)
+        assert people_game.waiting(hall.arena, second) == 1
+        people_game.decide(hall.arena, first, DecisionRequest(do="resign", ply=0), guest)
         hall.told.until(lambda: hall.line(second).state == "running")
     assert hall.line(first).state == "cancelled"  # neither side had moved
     (tournament,) = hall.store.tournaments.in_states("open")
@@ -287,7 +291,7 @@ def test_twenty_humans_play_at_once(sqlite_store: Store, tmp_path: Path) -> None
         for game, guest in zip(games, guests, strict=True):
             hall.play(game, guest, "b1b3")
         for game, guest in zip(games, guests, strict=True):
-            people.decide(hall.arena, game, DecisionRequest(do="resign", ply=2), guest)
+            people_game.decide(hall.arena, game, DecisionRequest(do="resign", ply=2), guest)
         for game in games:
             hall.over(game)
     assert all(hall.store.games.record(game).winner == "second" for game in games)
@@ -302,7 +306,7 @@ def test_a_game_whose_result_waits_in_the_spool_is_not_started_again(
     with hall.open() as games:
         game = hall.begin(guest)
         hall.play(game, guest, "b1b3")
-        people.decide(hall.arena, game, DecisionRequest(do="resign", ply=2), guest)
+        people_game.decide(hall.arena, game, DecisionRequest(do="resign", ply=2), guest)
         hall.told.until(lambda: game in hall.spool.names())
         other = replace(guest, cookie="d" * 43)
         later = hall.begin(other)

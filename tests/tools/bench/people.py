@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from arena.documents.human_game import DecisionRequest
-from arena.services import people
+from arena.services import people_game
 from arena.services.people import Visitor
 from arena.store import Store
 from referee.rules import load
@@ -78,7 +78,7 @@ def _play(hall: Hall, game: str, guest: Visitor, waits_s: list[float]) -> None:
         answered.clear()
         move = at.texts[-1]
         begin = time.perf_counter()
-        people.decide(hall.arena, game, DecisionRequest(do="move", ply=2 * number, move=move), guest)
+        people_game.decide(hall.arena, game, DecisionRequest(do="move", ply=2 * number, move=move), guest)
         while len(plies := hall.line(game).plies) < 2 * number + 2:
             answered.wait(1.0)
             answered.clear()
