@@ -89,7 +89,7 @@ class AnswerReader:
         """
         wire, queue = self._wire, self._process.queue
         assert queue
-        queue.begin(sees_starts=True)
+        queue.begin(is_start=True)
         turn = Turn(wire, queue, wire.start_clock(), wait_ms * _MS, most_ns)
         is_up = False
         while not is_up:

@@ -127,11 +127,14 @@ def is_there(program: str) -> bool:
     """Return whether a program exists: as a path, or by name on PATH or next to the Python interpreter."""
     if os.sep in program:
         return os.path.exists(program)
-    return shutil.which(program, path=search_path()) is not None
+    return shutil.which(program, path=author_path()) is not None
 
 
-def search_path() -> str:
-    """Return PATH, followed by the folder of the arena's Python, so that `python` is a program everywhere."""
+def author_path() -> str:
+    """Return PATH, followed by the folder of the arena's Python, so that `python` is a program everywhere.
+
+    In a sandbox that folder comes first (`launch.search_path`): here a bot finds the Python that its author prepared.
+    """
     return os.pathsep.join((os.environ.get("PATH", os.defpath), os.path.dirname(sys.executable)))
 
 

@@ -90,15 +90,15 @@ class QueueMeter:
         """Start another game, for which the limit of uncharged delay is reset."""
         self.left_ns = MAX_GAME_NS
 
-    def begin(self, *, sees_starts: bool = False) -> None:
-        """Start the measurement of a turn, or with `sees_starts` of a start."""
+    def begin(self, *, is_start: bool = False) -> None:
+        """Start the measurement of a turn, or of a bot's start, in which threads start too."""
         now = time.monotonic_ns()
-        self._is_looking = sees_starts or self._sees_starts
+        self._is_looking = is_start or self._sees_starts
         self._latest = {}
         # Listing the threads takes several system calls for each process, so it is not done every turn.
         if now - self._refreshed_ns >= _REFRESH_NS:
             # What starts during a start must be listed by the turn that follows, however soon.
-            self._refreshed_ns = 0 if sees_starts else now
+            self._refreshed_ns = 0 if is_start else now
             self._refresh()
         self._before = {file: self._read(file) for file in self._files.values()}
         self._spent_ns = self._spent()

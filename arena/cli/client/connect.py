@@ -255,7 +255,7 @@ class Program:
 
     async def start(self) -> None:
         """Start the process; a failure is reported to the server as the end of the program."""
-        from referee.bot.argument import search_path
+        from referee.bot.argument import author_path
 
         words = list(self._spec.command)
         if self._spec.folder and os.sep in words[0]:
@@ -267,7 +267,7 @@ class Program:
                 stdin=pipe,
                 stdout=pipe,
                 cwd=self._spec.folder,
-                env=os.environ | {"PATH": search_path()},
+                env=os.environ | {"PATH": author_path()},
                 start_new_session=True,
                 limit=LINE_BYTES + 2,
             )

@@ -71,11 +71,12 @@ class Compiling:
         problem, seconds = await asyncio.get_running_loop().run_in_executor(pool, self._make_ready, name, bots)
         if problem:
             raise CommandError(f"the sample bots of {name} cannot be compiled: {problem[-400:]}", Exit.FAILED)
-        if bots is STEPS[-1]:
+        is_last = bots is STEPS[-1]
+        if is_last:
             self._preparation.ready += 1
             self._preparation.compiled.pop(name, None)
         output.note(f"{name:<10} {', '.join(bots)} ready in {seconds:.1f} s")
-        if bots is STEPS[-1] or not is_warm(name, STEPS[-1]):
+        if is_last or not is_warm(name, STEPS[-1]):
             await self._begin(name, bots)
 
     def _make_ready(self, name: str, bots: Sequence[str]) -> tuple[str, float]:

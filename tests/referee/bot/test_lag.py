@@ -142,7 +142,7 @@ def test_the_thread_that_waited_longest_counts_as_far_as_the_bot_did_not_run(mac
 
 def test_a_thread_that_starts_and_ends_in_a_turn_counts_where_starts_are_seen(machine: Machine) -> None:
     machine.waits(t7=5)
-    machine.meter.begin(sees_starts=True)
+    machine.meter.begin(is_start=True)
     machine.waits(t7=15, t9=200)
     assert machine.waited_ms(1000) == 10, "nobody has looked"
     machine.meter.look()
