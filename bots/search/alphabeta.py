@@ -86,8 +86,7 @@ HAS_TACTICS, HAS_LINEAR_FEATURES = _evaluation.HAS_TACTICS, _evaluation.HAS_LINE
 RANKS, CHILD_EVALS, rank_moves = _ordering.RANKS, _ordering.CHILD_EVALS, _ordering.rank_moves
 move_to_front, is_forced, next_move = _ordering.move_to_front, _ordering.is_forced, _ordering.next_move
 reward_cutoff, quiescence, razor = _ordering.reward_cutoff, _quiescence.quiescence, _pruning.razor
-is_decided, is_hopeless, is_futile = _pruning.is_decided, _pruning.is_hopeless, _pruning.is_futile
-late_move_reduction = _pruning.late_move_reduction
+is_decided, is_futile, late_move_reduction = _pruning.is_decided, _pruning.is_futile, _pruning.late_move_reduction
 
 # The names that samples and training use, in addition to the functions here.
 __all__ = ["ABORTED", "BEST_MOVE", "CONTEMPT", "GENERATION", "MAX_DEPTH", "NODES", "NODE_LIMIT", "NOISE", "SCORE"]
@@ -159,18 +158,11 @@ def make_null_move(st: SearchState, config: Config, ply: int) -> bool:
 
 
 @compiled.inlined
-def make_move(
-    st: SearchState, config: Config, ply: int, move: int, child_eval: int, only_terminal: bool, will_search: bool
-) -> int:
-    """Set `states[ply + 1]` to the position after `move`; return its result code.
-
-    With `only_terminal` nothing but the code is of interest; see `enter_position` for the rest.
-    """
+def make_move(st: SearchState, config: Config, ply: int, move: int, child_eval: int, will_search: bool) -> int:
+    """Set `states[ply + 1]` to the position after `move`; return its result code (see `enter_position`)."""
     play(st.states[ply], config, move, st.states[ply + 1])
     st.work[NODES] += 1
     st.plies[ply + 1, LAST_MOVE] = move
-    if only_terminal:
-        return result(st.states[ply + 1], config, ONCE, ZERO)
     return enter_position(st, config, ply + 1, child_eval, will_search)
 
 
@@ -204,7 +196,6 @@ def leaf_score(
     ply: int,
     code: int,
     child_eval: int,
-    known: int,
     depth: int,
     alpha: int,
     beta: int,
@@ -212,16 +203,16 @@ def leaf_score(
 ) -> int:
     """Return the score of `states[ply]` for the side that has moved there, UNKNOWN if it has to be searched.
 
-    `code` is its result, `depth` what remains there, `known` its static score or UNKNOWN.
+    `code` is its result, `depth` what remains there.
     """
     if code != 0:
         return terminal_score(st.work, code, (st.work[ROOT_SIDE] + ply + 1) & 1, ply)
     if uses_quiescence and depth <= 0:
         return -quiescence(st, config, ply, -beta, -alpha)  # type: ignore[no-any-return]
-    static = evaluate(st, config, ply, child_eval) if known == UNKNOWN else known
+    static = evaluate(st, config, ply, child_eval)
     if static >= WIN_IN_ONE:  # the opponent wins with its next move
         return ply + 1 - WIN
-    return -static if depth <= 0 or ply >= MAX_DEPTH - 1 else UNKNOWN
+    return -static if depth <= 0 or ply >= MAX_DEPTH - 1 else UNKNOWN  # type: ignore[no-any-return]
 
 
 @compiled
@@ -238,7 +229,7 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - what calls it would have
     hash_move, forced, score = look_up(st, ply, depth, alpha, beta)
     if score != UNKNOWN:
         return score
-    static, is_pv, only_terminal = st.plies[ply, STATIC], beta - alpha > 1, False
+    static, is_pv = st.plies[ply, STATIC], beta - alpha > 1
     uses_quiescence = HAS_TACTICS and features & QUIESCENCE != 0
     # A static score proves nothing: it must not cut off the proof of a win or of the only defence.
     may_prune = (
@@ -247,7 +238,6 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - what calls it would have
     if may_prune:
         if is_decided(st, static, depth, alpha, beta):
             return static  # type: ignore[no-any-return]
-        only_terminal = is_hopeless(st, static, depth, alpha)
         if uses_quiescence:
             may_prune, static = not in_check(st.states[ply], config), quiet_eval(st, ply, config)
             score = razor(st, config, ply, static, depth, alpha, beta) if may_prune else UNKNOWN
@@ -292,15 +282,15 @@ def negamax(  # noqa: C901, PLR0911, PLR0912, PLR0915 - what calls it would have
         is_ordered = evaluates_children and i > 2
         if may_prune and forced == 0 and best > -PROVEN_WIN and is_ordered and is_futile(st, rank, depth, alpha):
             break  # moves come in the order of their static evaluation: no later one exceeds alpha
-        code = make_move(st, config, ply, move, child_eval, only_terminal, uses_quiescence or depth > 1)
-        known, extension = -static if only_terminal else UNKNOWN, forced_extension
-        if uses_quiescence and depth == 1 and code == 0 and not only_terminal and ply < 2 * work[ITERATION]:
+        code = make_move(st, config, ply, move, child_eval, uses_quiescence or depth > 1)
+        extension = forced_extension
+        if uses_quiescence and depth == 1 and code == 0 and ply < 2 * work[ITERATION]:
             extension = int(in_check(st.states[ply + 1], config))
         child_depth = depth - 1 + extension
         noise = root_noise(work, move) if ply == 0 and work[NOISE] > 0 else 0
         # The error is added to the score afterwards, so the window moves by as much in the other direction.
         low, high = alpha - noise, beta - noise
-        score = leaf_score(st, config, ply + 1, code, child_eval, known, child_depth, low, high, uses_quiescence)
+        score = leaf_score(st, config, ply + 1, code, child_eval, child_depth, low, high, uses_quiescence)
         if score == UNKNOWN and i == 0:
             score = -negamax(st, config, ply + 1, child_depth, -high, -low, ONCE)
         elif score == UNKNOWN:

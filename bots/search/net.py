@@ -48,7 +48,7 @@ typical error of a static score, the unit of pruning margins. LMR_FIRST_MOVE: nu
 reduced. SEEN_FROM, STRIDE: element that holds the anchor of anchored planes, and how many rows each of its values
 takes. From FIRST_PIECE_VALUE on: the piece values of quiescence search (`referee.rules.kernel_protocol.Tactics`).
 """
-NULL_MOVE, REVERSE_FUTILITY, FUTILITY, NET, RAZORING, FRONTIER_FUTILITY, QUIESCENCE = 4, 8, 16, 64, 128, 256, 512
+NULL_MOVE, REVERSE_FUTILITY, FUTILITY, NET, RAZORING, QUIESCENCE = 4, 8, 16, 64, 128, 512
 LINEAR_EVAL, TUNED_PIECE_VALUES, NO_COUNTERMOVES = 1024, 2048, 4096
 """Search features, as bits.
 
@@ -57,8 +57,6 @@ LINEAR_EVAL, TUNED_PIECE_VALUES, NO_COUNTERMOVES = 1024, 2048, 4096
 - FUTILITY: near the leaves, skip the remaining moves if their static scores are below alpha by a margin
 - NET: correct the static score by the net
 - RAZORING: at depth 1, return the static score if it is below alpha by a margin
-- FRONTIER_FUTILITY: at depth 1, return the static score if it exceeds beta by a margin; if it is below alpha by a
-  margin, count only moves that end the game
 - QUIESCENCE: quiescence search at the leaves, by the static score without a net, if the kernel has `Tactics`
 - LINEAR_EVAL: the sum of linear features replaces the static score, if the kernel has `LinearFeatures`
 - TUNED_PIECE_VALUES: quiescence search uses the piece values in the map, not those of the kernel

@@ -10,7 +10,6 @@ from __future__ import annotations
 from bots.search import search
 from bots.search.net import (
     EVAL_MARGIN,
-    FRONTIER_FUTILITY,
     FUTILITY,
     LMR_FIRST_MOVE,
     RAZORING,
@@ -40,17 +39,7 @@ def is_decided(st: SearchState, static: int, depth: int, alpha: int, beta: int) 
     margin, features = st.maps[0, EVAL_MARGIN], st.maps[0, SEARCH_FEATURES]
     if features & REVERSE_FUTILITY != 0 and depth <= MAX_PRUNING_DEPTH and static - margin * (depth + 1) // 2 >= beta:
         return True
-    if depth != 1:
-        return False
-    fails_low = features & RAZORING != 0 and static + margin <= alpha
-    return fails_low or (features & FRONTIER_FUTILITY != 0 and static - margin >= beta)  # type: ignore[no-any-return]
-
-
-@compiled.inlined
-def is_hopeless(st: SearchState, static: int, depth: int, alpha: int) -> bool:
-    """Return whether only a move that ends the game can raise alpha: futility pruning at the frontier."""
-    is_frontier = depth == 1 and st.maps[0, SEARCH_FEATURES] & FRONTIER_FUTILITY != 0
-    return is_frontier and static + st.maps[0, EVAL_MARGIN] <= alpha
+    return depth == 1 and features & RAZORING != 0 and static + margin <= alpha
 
 
 @compiled.inlined
