@@ -21,9 +21,9 @@ This program is started for every bot, so it imports little, and only from the s
 
 With `--record`, this program runs inside a sandbox that has no filter yet. It loads `filter` for the bot, refuses the
 calls that the filter reports, and names them on standard error. That plan has the calls' names
-by number: `known` calls are refused by EPERM, the others by ENOSYS.
+by number: `known` calls are refused by EPERM, `absent` and unnamed ones by ENOSYS.
 
-The exit code is 125 if a right could not be dropped.
+The exit code is 125 if a right could not be dropped, if the referee has ended, or if there is no bot to wait for.
 
 Landlock is described in landlock(7), the system calls in prctl(2) and capset(2); the numbers are those of
 linux/landlock.h, linux/prctl.h and linux/capability.h.
@@ -40,6 +40,10 @@ import signal
 import struct
 import sys
 
+TYPE_CHECKING = False  # importing the module `typing` would delay the start of every bot by milliseconds
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 GET_VERSION = 1
 PATH_BENEATH = 1
@@ -47,8 +51,8 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
 READ = EXECUTE | READ_FILE | READ_DIR
 WRITE = WRITE_FILE | READ_FILE
 IOCTL_DEVICE = 1 << 15
-FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
-"""All file rights, by the Landlock version that introduced the last of them; versions 4 and 6 added none for files."""
+FILE_RIGHTS = {3: (1 << 15) - 1, 5: (1 << 16) - 1}
+"""All file rights, by the Landlock version that introduced the last of them; `landlock.MIN_VERSION` is the first."""
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | 1 << 14 | IOCTL_DEVICE
 """Rights that a rule about a path other than a folder may contain."""
 NET_RIGHTS = 3
@@ -193,7 +197,7 @@ def confine(plan: dict, supervisor: int) -> None:  # type: ignore[type-arg]
         load_filter(plan)
 
 
-def become_bot(plan: dict, command: list[str], supervisor: int) -> None:  # type: ignore[type-arg]
+def become_bot(plan: dict, command: list[str], supervisor: int) -> "NoReturn":  # type: ignore[type-arg]
     """Drop the rights of this process, then execute the command in it. Exits if either fails."""
     os.setsid()  # a signal of the bot to its process group must not end its supervisor
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and exec keeps ignored signals ignored
@@ -208,7 +212,7 @@ def become_bot(plan: dict, command: list[str], supervisor: int) -> None:  # type
     execute(command)
 
 
-def execute(command: list[str]) -> None:
+def execute(command: list[str]) -> "NoReturn":
     """Replace this process by the bot's program; exit if it cannot be executed."""
     try:
         os.execvp(command[0], command)  # noqa: S606 - runs without a shell
@@ -255,20 +259,20 @@ def end_others() -> None:
     __import__("reaper").sweep(set())
 
 
-def end_as(status: int) -> None:
+def end_as(status: int) -> "NoReturn":
     """End this process as the bot ended: with the same exit code, or by the same signal."""
     code = os.waitstatus_to_exitcode(status)
     if code < 0:
         # The signal must not write a core file of this supervisor in place of one of the bot.
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        # The kernel refuses to set a handler for these two.
-        if -code not in (signal.SIGKILL, signal.SIGSTOP):
+        # The kernel refuses to set a handler for the first two, glibc for the others, which its threads use.
+        if -code not in (signal.SIGKILL, signal.SIGSTOP, 32, 33):
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     os._exit(code)
 
 
-def record(plan: dict, command: list[str]) -> None:  # type: ignore[type-arg]
+def record(plan: dict, command: list[str]) -> "NoReturn":  # type: ignore[type-arg]
     """Run the bot under a filter that reports refused calls to another process, which refuses and names them."""
     # This process becomes the bot, since Landlock may have opened only its own files of /proc.
     told, writer = os.pipe()
@@ -292,7 +296,9 @@ def record(plan: dict, command: list[str]) -> None:  # type: ignore[type-arg]
         os._exit(125)
     # The filter lets no process send a descriptor: the other one takes it.
     os.write(writer, struct.pack("=i", listener))
-    os.read(answered, 1)
+    # The other process could not take it, and has said why: the bot would run, but no refused call would be named.
+    if not os.read(answered, 1):
+        os._exit(125)
     execute(command)
 
 
@@ -300,7 +306,10 @@ def refuse_calls(plan: dict, bot: int, told: int, answerer: int) -> None:  # typ
     """Refuse all calls that the bot's filter reports, and name them on standard error, until the bot ends."""
     process = os.pidfd_open(bot)
     os.write(answerer, struct.pack("=i", os.getpid()))
-    number = struct.unpack("=i", os.read(told, 4))[0]
+    descriptor_number = os.read(told, 4)
+    if not descriptor_number:  # the bot could not load its filter, and has said why
+        return
+    number = struct.unpack("=i", descriptor_number)[0]
     listener = _check(_libc.syscall(GET_DESCRIPTOR_CALL, process, number, 0), "pidfd_getfd")
     # The bot runs as the same user: without this, it could write into the memory of this unfiltered process.
     _check(_libc.prctl(SET_DUMPABLE, 0, 0, 0, 0), "dumpable")
