@@ -13,8 +13,9 @@ from referee.play.run import TournamentRun
 from referee.rules.core import Kind, Termination
 from referee.tournament import openings
 from referee.tournament.document import Document, read
+from referee.tournament.formats import format_named
 from referee.tournament.ledger import Ledger, result_line
-from referee.tournament.match import Seed, TournamentGame
+from referee.tournament.match import NextStep, Seed, TournamentGame
 from referee.tournament.ranking import Scores, StandingTable, rank
 from tests.referee.conftest import a_record
 
@@ -38,6 +39,15 @@ def document_of(format: str, **more: Any) -> Document:
     bots = NAMES[: PLAYERS.get(format, 9)]
     plain = {"name": "cup", "family": "loa", "format": format, "openings": "none", "seed": 3}
     return read({**plain, "entries": {"bots": list(bots)}, **SETTINGS.get(format, {}), **more})
+
+
+def knockout_step(
+    games: int, tiebreak_pairs: int, third_place: bool, seeds: Sequence[Seed], played: Sequence[TournamentGame]
+) -> NextStep:
+    """The next step of a knockout with these settings."""
+    settings = {"tiebreak_pairs": tiebreak_pairs, "third_place": third_place}
+    document = document_of("knockout", games=games, knockout=settings)
+    return format_named("knockout").next_step(document, seeds, played)
 
 
 def bots_of(document: Document) -> list[BotSpec]:

@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 
 from referee.ratings.sprt import Sprt
 from referee.tournament import swiss_pairing, swiss_scores
-from referee.tournament.formats import knockout, ladder, round_robin, swiss
+from referee.tournament.bracket import Bracket, seat_order
+from referee.tournament.formats import ladder, round_robin, swiss
 from referee.tournament.formats import sprt as sequential
 from referee.tournament.formats.gauntlet import FORMAT as GAUNTLET
 from referee.tournament.formats.round_robin import FORMAT as ROUND_ROBIN
 from referee.tournament.formats.round_robin import RoundRobin
 from referee.tournament.match import PlannedMatch, Seed, TournamentGame, matches
 from tests.conftest import EFFORT
+from tests.referee.tournament.rehearsal import knockout_step
 from tests.referee.tournament.simulation import drawn, planned, run
 
 
@@ -583,17 +585,17 @@ def test_swiss_pairs_a_big_field_without_rematches() -> None:
 
 
 def test_the_bracket_keeps_the_best_apart() -> None:
-    assert knockout.bracket(8) == [0, 7, 3, 4, 1, 6, 2, 5]
-    assert knockout.bracket(5) == [0, None, 3, 4, 1, None, 2, None]
-    assert knockout.bracket(2) == [0, 1]
+    assert seat_order(8) == [0, 7, 3, 4, 1, 6, 2, 5]
+    assert seat_order(5) == [0, None, 3, 4, 1, None, 2, None]
+    assert seat_order(2) == [0, 1]
 
 
 @settings(max_examples=20 * EFFORT, deadline=None)
 @given(st.integers(2, 17), st.booleans(), st.sampled_from([2, 4]), st.integers(0, 10**6))
 def test_knockout_every_loser_is_out_and_one_is_left(players: int, third: bool, games: int, seed: int) -> None:
     rng = random.Random(seed)
-    games_played = run(partial(knockout.step, games, 2, third, seeds(players)), drawn(rng), rng=rng)
-    bracket = knockout.Bracket(seeds(players), games_played, games, 2, third_place=third)
+    games_played = run(partial(knockout_step, games, 2, third, seeds(players)), drawn(rng), rng=rng)
+    bracket = Bracket(seeds(players), games_played, games, 2, third_place=third)
     assert bracket.is_decided
     assert not bracket.due
     ties = [tie for round in bracket.rounds for tie in round]
@@ -610,27 +612,27 @@ def test_knockout_every_loser_is_out_and_one_is_left(players: int, third: bool, 
 
 
 def test_knockout_tied_for_ever_goes_to_the_better_seed() -> None:
-    found = run(partial(knockout.step, 2, 3, False, seeds(4)), lambda game: 0.5)
-    bracket = knockout.Bracket(seeds(4), found, 2, 3)
+    found = run(partial(knockout_step, 2, 3, False, seeds(4)), lambda game: 0.5)
+    bracket = Bracket(seeds(4), found, 2, 3)
     assert bracket.rounds[-1][0].winner == 0
     assert "seeding" in bracket.rounds[-1][0].reason
     assert len(found) == 3 * (2 + 6)
-    void = run(partial(knockout.step, 2, 3, False, seeds(4)), lambda game: None)
-    assert knockout.Bracket(seeds(4), void, 2, 3).rounds[-1][0].winner == 0
+    void = run(partial(knockout_step, 2, 3, False, seeds(4)), lambda game: None)
+    assert Bracket(seeds(4), void, 2, 3).rounds[-1][0].winner == 0
 
 
 def test_knockout_a_withdrawn_bot_loses_by_walkover() -> None:
     field = seeds(4, 0)
-    found = run(partial(knockout.step, 2, 1, False, field), lambda game: float(game.first < game.second))
-    bracket = knockout.Bracket(field, found, 2, 1)
+    found = run(partial(knockout_step, 2, 1, False, field), lambda game: float(game.first < game.second))
+    bracket = Bracket(field, found, 2, 1)
     assert bracket.rounds[-1][0].winner == 1
     assert {tie.reason for tie in bracket.rounds[0]} == {"walkover", "points"}
     everybody = seeds(2, 0, 1)
-    assert knockout.step(2, 1, False, everybody, []).is_finished
+    assert knockout_step(2, 1, False, everybody, []).is_finished
 
 
 def test_further_pairs_swap_sides_and_take_new_openings() -> None:
-    games = run(partial(knockout.step, 2, 2, False, seeds(4)), lambda game: 0.5)
+    games = run(partial(knockout_step, 2, 2, False, seeds(4)), lambda game: 0.5)
     by_match: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
     for game in games:
         by_match.setdefault(game.match, []).append((game.first, game.second))
@@ -638,11 +640,11 @@ def test_further_pairs_swap_sides_and_take_new_openings() -> None:
     openings = [
         (match.round, match.opening)
         for count in (0, 2, 4)
-        for match in knockout.step(2, 2, False, seeds(2), drawn_games(count)).matches
+        for match in knockout_step(2, 2, False, seeds(2), drawn_games(count)).matches
     ]
     assert openings == [(1, 0), (1, 1), (1, 2)]
     final = [game for game in games if game.round == 1]
-    assert {match.opening for match in knockout.step(2, 2, False, seeds(4), final).matches} == {3}
+    assert {match.opening for match in knockout_step(2, 2, False, seeds(4), final).matches} == {3}
 
 
 def drawn_games(count: int) -> list[TournamentGame]:
@@ -655,12 +657,12 @@ def drawn_games(count: int) -> list[TournamentGame]:
 
 def test_knockout_a_match_that_was_played_out_stands_and_one_that_was_not_does_not() -> None:
     lost = [game._replace(points=float(game.first == 0)) for game in drawn_games(2)]
-    whole = knockout.Bracket(seeds(2, 0), lost, 2, 1).rounds[0][0]
+    whole = Bracket(seeds(2, 0), lost, 2, 1).rounds[0][0]
     assert (whole.winner, whole.loser, whole.reason) == (0, 1, "points")
     broken = [lost[0], lost[1]._replace(state="cancelled", points=None)]
-    half = knockout.Bracket(seeds(2, 0), broken, 2, 1).rounds[0][0]
+    half = Bracket(seeds(2, 0), broken, 2, 1).rounds[0][0]
     assert (half.winner, half.reason) == (1, "walkover")
-    bye = knockout.Bracket(seeds(3), [], 2, 1).rounds[0][0]
+    bye = Bracket(seeds(3), [], 2, 1).rounds[0][0]
     assert (bye.winner, bye.loser, bye.reason) == (0, None, "bye")
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from referee.tournament.formats.knockout import Bracket, Tie, bracket, step
+from referee.tournament.bracket import Bracket, Tie, seat_order
 from referee.tournament.match import NextStep, PlannedMatch, Seed, TournamentGame
+from tests.referee.tournament.rehearsal import knockout_step as step
 
 
 def seeds(count: int, *gone: int) -> list[Seed]:
@@ -38,11 +39,14 @@ def match(round: int, seat: int, rival: int, *points: float | None) -> list[Tour
     ],
 )
 def test_the_best_meet_the_worst_and_the_byes_are_theirs(players: int, order: list[int | None]) -> None:
-    assert bracket(players) == order
+    assert seat_order(players) == order
 
 
 def test_the_first_round_is_planned_and_a_bye_waits_for_its_rival() -> None:
-    assert step(4, 1, False, seeds(4), []).matches == (PlannedMatch(1, 0, 3, 0, 4), PlannedMatch(1, 1, 2, 0, 4))
+    assert step(4, 1, False, seeds(4), []).matches == (
+        PlannedMatch(1, 0, 3, 0, 4),
+        PlannedMatch(1, 1, 2, 0, 4),
+    )
     found = Bracket(seeds(3), [], 2, 1)
     assert found.rounds[0][0] == Tie(1, 0, 0, None, 0, is_decided=True, reason="bye")
     assert found.rounds[0][1] == Tie(1, 1, 1, 2, None, is_decided=False)
@@ -125,7 +129,10 @@ def test_knockout_winner_of_a_walkover_keeps_it_when_it_withdraws_later() -> Non
 
 def test_the_losers_before_the_final_play_for_the_third_place() -> None:
     first = [*match(1, 0, 3, 1.0, 1.0), *match(1, 1, 2, 0.0, 0.0)]
-    assert step(2, 1, True, seeds(4), first).matches == (PlannedMatch(2, 0, 2, 2, 2), PlannedMatch(2, 3, 1, 2, 2))
+    assert step(2, 1, True, seeds(4), first).matches == (
+        PlannedMatch(2, 0, 2, 2, 2),
+        PlannedMatch(2, 3, 1, 2, 2),
+    )
     final = [*first, *match(2, 0, 2, 1.0, 1.0)]
     open_third = [*final, *match(2, 3, 1, None, None)]
     assert step(2, 1, True, seeds(4), open_third) == NextStep(), "the third place is open"
@@ -141,7 +148,10 @@ def test_the_losers_before_the_final_play_for_the_third_place() -> None:
 def test_the_third_place_comes_from_the_round_before_the_final_in_bigger_brackets_too() -> None:
     games = [game for low in range(4) for game in match(1, low, 7 - low, 1.0, 1.0)]
     games += [*match(2, 0, 3, 1.0, 1.0), *match(2, 1, 2, 1.0, 1.0)]
-    assert step(2, 1, True, seeds(8), games).matches == (PlannedMatch(3, 0, 1, 4, 2), PlannedMatch(3, 3, 2, 4, 2))
+    assert step(2, 1, True, seeds(8), games).matches == (
+        PlannedMatch(3, 0, 1, 4, 2),
+        PlannedMatch(3, 3, 2, 4, 2),
+    )
     tree = Bracket(seeds(8), games, 2, 1)
     assert [[(tie.number, tie.one, tie.two) for tie in ties] for ties in tree.rounds] == [
         [(0, 0, 7), (1, 3, 4), (2, 1, 6), (3, 2, 5)],

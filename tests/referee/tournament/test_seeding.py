@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from referee.tournament import swiss_pairing, swiss_scores
+from referee.tournament.bracket import seat_order
 from referee.tournament.document import Document, problems, read
-from referee.tournament.formats import format_named, knockout, swiss
+from referee.tournament.formats import format_named, swiss
 from referee.tournament.match import Seed, TournamentGame, matches
 from referee.tournament.part import SettingsError
 from referee.tournament.ranking import rank
@@ -264,21 +265,21 @@ def test_where_withdrawals_leave_only_forbidden_pairs_bots_rest() -> None:
 def test_a_knockout_keeps_forbidden_pairs_apart_in_its_first_round(
     forbidden: list[tuple[int, int]], order: list[int]
 ) -> None:
-    assert knockout.bracket(8, forbidden) == order
+    assert seat_order(8, forbidden) == order
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6, 7, 8, 9])
 def test_a_rearranged_bracket_has_each_seed_once_and_byes_for_the_best(players: int) -> None:
-    usual = knockout.bracket(players)
+    usual = seat_order(players)
     for seed in range(20):
         rng = random.Random(seed)
         forbidden = rng.sample(list(combinations(range(players), 2)), rng.randint(1, players - 1))
-        order = knockout.bracket(players, forbidden)
+        order = seat_order(players, forbidden)
         assert [place for place, seat in enumerate(order) if seat is None] == [
             place for place, seat in enumerate(usual) if seat is None
         ]
         assert sorted(seat for seat in order if seat is not None) == list(range(players))
-    assert knockout.bracket(2, [(0, 1)]) == [0, 1], "who is alone with a forbidden rival meets it"
+    assert seat_order(2, [(0, 1)]) == [0, 1], "who is alone with a forbidden rival meets it"
 
 
 def test_a_knockout_of_a_document_avoids_a_pair_and_the_bots_of_one_owner() -> None:
