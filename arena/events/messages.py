@@ -19,7 +19,10 @@ from referee.rules.core import Winner
 
 GameId = Annotated[Name, Field(description="The game.")]
 TournamentId = Annotated[Number, Field(description="Number of the tournament.")]
-Attempt = Annotated[int, Field(ge=1, le=1000)]
+VersionId = Annotated[Number, Field(description="Number of the version.")]
+_ATTEMPT = "Number of this attempt at the game; do not mix plies of different attempts."
+Attempt = Annotated[int, Field(ge=1, le=1000, description=_ATTEMPT)]
+LeaseOwner = Annotated[Name, Field(description="Name of the process in the lease: machine, process, nonce.")]
 EndState = Literal["finished", "void", "planned"]
 CoordinatorState = Literal["starting", "standing by", "acting", "stopping", "stopped", "offline"]
 
@@ -70,7 +73,6 @@ class GameStarted(Event):
     game: GameId
     tournament: TournamentId = 0
     attempt: Attempt = 1
-    """Number of this attempt at the game."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +95,6 @@ class GamePlies(BroadcastEvent):
     TOPIC = Topic("games/{game}/plies", "new plies of a watched game, at most twenty batches a second")
     game: GameId
     attempt: Attempt
-    """Number of this attempt at the game; do not mix plies of different attempts."""
     first: Annotated[int, Field(ge=1, le=MAX_PLIES)]
     """Number of the first of these plies."""
     plies: Annotated[tuple[ToldPly, ...], Field(max_length=BATCH_PLIES)]
@@ -109,7 +110,6 @@ class GameSnapshot(BroadcastEvent):
     game: GameId
     tournament: TournamentId
     attempt: Attempt
-    """Number of this attempt at the game."""
     plies: Annotated[tuple[ToldPly, ...], Field(max_length=MAX_PLIES)]
     """All plies so far, in order."""
 
@@ -201,8 +201,7 @@ class EntrySuspended(BroadcastEvent):
     NOUNS = ("tournament",)
     TOPIC = Topic("tournaments/{tournament}/suspended", "a bot was suspended")
     tournament: TournamentId
-    version: Number
-    """Number of the version."""
+    version: VersionId
     name: Name
     """Name of the version."""
     reason: Text
@@ -235,8 +234,7 @@ class VersionChanged(BroadcastEvent):
 
     NOUNS = ("version",)
     TOPIC = Topic("versions/{version}/state", "state of an upload", is_public=False)
-    version: Number
-    """Number of the version."""
+    version: VersionId
     state: Word
     """uploaded, checking, active, failed or retired."""
 
@@ -247,8 +245,7 @@ class VersionStep(BroadcastEvent):
 
     NOUNS = ("version",)
     TOPIC = Topic("versions/{version}/step", "a step of the check of an upload", is_public=False)
-    version: Number
-    """Number of the version."""
+    version: VersionId
     line: Text
     """The step of the check and its result."""
 
@@ -263,8 +260,7 @@ class CoordinatorChanged(BroadcastEvent):
     TOPIC = Topic("referees/{from}/status", "state of a coordinator process", is_retained=True)
     state: CoordinatorState
     """The state; offline is the Last Will: the broker has lost the process."""
-    lease_owner: Name = ""
-    """Name of the process in the lease: machine, process, nonce."""
+    lease_owner: LeaseOwner = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,8 +268,7 @@ class CoordinatorWorkers(BroadcastEvent):
     """The workers of a coordinator process."""
 
     TOPIC = Topic("referees/{from}/workers", "the workers of a coordinator process, and their load", is_public=False)
-    lease_owner: Name = ""
-    """Name of the process in the lease: machine, process, nonce."""
+    lease_owner: LeaseOwner = ""
     workers: Annotated[tuple[WorkerPayload, ...], Field(max_length=1000)]
     """The workers of the process."""
     cores: Number = 0
