@@ -35,7 +35,7 @@ def _rules(family: str) -> Rules:
     module = homes()[family]
     try:
         rules = importlib.import_module(module).RULES
-    except Exception as error:
+    except Exception as error:  # a stranger's package may raise anything
         if module.startswith(f"{__name__}."):
             raise
         raise FamilyPackageError(
@@ -52,14 +52,15 @@ def family_named(name: str) -> str:
     return name if name in families() else _family_names().get(fold(name), name)
 
 
+@cache
 def _family_names() -> Mapping[str, str]:
     """Map every name of every family, in the form of `fold`, to the name of the family's folder."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for family in families():
         rules = load(family)
         for name in (family, rules.title, *rules.words.family):
-            found.setdefault(fold(name), family)
-    return found
+            by_name.setdefault(fold(name), family)
+    return by_name
 
 
 @cache
