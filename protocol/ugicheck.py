@@ -38,6 +38,10 @@ MAX_STDERR_BYTES = 2**20
 """Referees allow 64 MiB a game on both together, which an engine that writes this much in a few plies would exceed."""
 MAX_OPTIONS = 1000
 """Options that referees keep."""
+MAX_INTRODUCTION_LINES = 20 * MAX_OPTIONS
+"""Lines before `ugiok`: an engine that announces without end is stopped before the timeout."""
+MAX_IDLE_LINES = 20
+"""A few late `info` lines do no harm: only a flood is a fault."""
 MAX_MEMORY_BYTES = 2**30
 MAX_PROCESSES = 64
 """The default limits of referees (`SPEC.md`, Limits)."""
@@ -417,8 +421,7 @@ class EngineSession:
                 raise self.report.stop(name, f"`{text[:60]}` after `{after}`")
             if text.split()[0] in ("id", "option"):
                 self.report.fault("changes-itself", f"`{text[:60]}` after `{after}`")
-        # A few late `info` lines do no harm: only a flood is a fault.
-        if count > 20:
+        if count > MAX_IDLE_LINES:
             self.report.fault("talks-while-idle", f"{count} lines in {QUIET_S * 1000:.0f} ms after `{after}`")
 
     def introduce(self) -> None:
@@ -429,8 +432,7 @@ class EngineSession:
             until = time.monotonic() + self.timeout_s
             while not said or said[-1].split()[0] != "ugiok":
                 said.append(self.receive(until - time.monotonic()).text)
-                # An engine that announces without end is stopped before the timeout.
-                if len(said) > 20 * MAX_OPTIONS:
+                if len(said) > MAX_INTRODUCTION_LINES:
                     raise SilentError(f", but {len(said):,} lines")
         except SilentError as error:
             raise self.report.stop("no-ugiok", f"no `ugiok` in {self.timeout_s:g} s{error}") from None
