@@ -10,6 +10,7 @@ class VersionRating(SQLModel, table=True):
     """One version's rating in one pool after the game with commit number `last`.
 
     `opposition` is the sum of the opponents' mu before each game; divided by `games` it is the opponents' mean mu.
+    `conservative`, mu - 3 sigma, is stored because leaderboards are sorted by it. `forfeits` are among the `losses`.
     """
 
     __tablename__ = "ratings"
