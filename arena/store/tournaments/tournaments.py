@@ -58,6 +58,8 @@ _ENTRY = (
     col(BotIdentity.owner_id),
 )
 """The columns of an `EntryItem`, in its order."""
+_CHOSEN = ("name", "family", "variant", "options", "format", "settings", "pool", "is_rated", "problem", "start_time")
+"""Columns set by a tournament's document."""
 _ALL = TournamentQuery()
 
 
@@ -305,10 +307,6 @@ class Tournaments(Repository):
                 raise ConflictError(problem, tournament.state)
             tournament.settings = {**tournament.settings, "priority": priority}
             return tournament_item(tournament)
-
-
-_CHOSEN = ("name", "family", "variant", "options", "format", "settings", "pool", "is_rated", "problem", "start_time")
-"""Columns set by a tournament's document."""
 
 
 def tournament_item(row: Tournament) -> TournamentItem:
