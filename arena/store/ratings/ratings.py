@@ -205,7 +205,8 @@ class Ratings(Repository):
         query = (
             select(*_STEP, *_RESULT)
             .join(VersionRating, and_(mine[0] == VersionRating.version_id, mine[1] == VersionRating.pool))
-            .join(Game, col(Game.id) == col(RatingChange.game_id))
+            # Outer, so that SQLite looks up the games of the points alone: it puts an inner join before the choice.
+            .outerjoin(Game, col(Game.id) == col(RatingChange.game_id))
             .where(mine[0].in_(version_ids), mine[1].in_(pools))
             .where(((_NUMBER - 1) % step == 0) | (games - latest < _NUMBER))
             .order_by(col(RatingChange.commit_number))
