@@ -112,12 +112,10 @@ class Recorder:
 
     def _read_games(self, game_ids: Iterable[str]) -> None:
         """Read the results of these games, and the void attempts of those in flight."""
-        names: list[str] = []
         for game_id in game_ids:
-            names.append(game_id)
-            if job := self._in_flight.by_game.get(game_id):
-                names.append(name_of(game_id, job.attempt(game_id)))
-        self._read(names)
+            job = self._in_flight.by_game.get(game_id)
+            if not self._read([game_id]) and job:
+                self._read([name_of(game_id, job.attempt(game_id))])
 
     def _queue_commit(self, arrival: Arrival) -> bool:
         """Queue a record to be committed; return False if its game does not wait for one."""

@@ -96,6 +96,8 @@ class RemoteGames:
 
     def ready(self, games: Sequence[PlannedGame]) -> list[PlannedGame]:
         """Return the games with the lobby's address and key added to their remote bots."""
+        if self._lobby is None or not remote_in(games[0].spec):
+            return list(games)
         return [
             replace(
                 game, spec=replace(game.spec, first=self._found(game.spec.first), second=self._found(game.spec.second))

@@ -8,9 +8,10 @@ one transaction, because most of the cost is per transaction and statement.
 from __future__ import annotations
 
 from collections import Counter as Count
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import product
 from typing import Any
 
 import zstandard
@@ -53,12 +54,10 @@ _COUNT_OVER = (
     .values(finished_games=_TOURNAMENTS.c.finished_games + bindparam("count"))
 )
 _THIS_LINE = (_RATINGS.c.pool == bindparam("of_pool"), _RATINGS.c.version_id == bindparam("of_version"))
-_RATING = select(
-    *(
-        _RATINGS.c[name]
-        for name in ("mu", "sigma", "games", "wins", "draws", "losses", "forfeits", "opposition", "last", "credit")
-    )
-).where(*_THIS_LINE)
+_THESE_LINES = select(_RATINGS).where(
+    _RATINGS.c.pool.in_(bindparam("pools", expanding=True)),
+    _RATINGS.c.version_id.in_(bindparam("versions", expanding=True)),
+)
 _NEW_LINE, _NEXT_LINE = insert(_RATINGS), update(_RATINGS).where(*_THIS_LINE)
 _FOLLOWS = select(_VERSIONS.c.follows_id).where(_VERSIONS.c.id == bindparam("version"))
 _NEW_RECORD, _NEW_CHANGES = insert(_RECORDS), insert(_CHANGES)
@@ -94,21 +93,26 @@ def unpack_line(data: bytes) -> bytes:
 class LiveRatings:
     """The ratings as seen by this session's transaction; `write` stores the changed ones."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, pools: Collection[str], versions: Collection[int]) -> None:
+        """Read the ratings of these versions in these pools together; others are read when they are needed."""
         self._session = session
         self._lines: dict[tuple[str, int], fold.FoldedRating | None] = {}
         self._known: set[tuple[str, int]] = set()
         """Ratings that have a row."""
         self._changed: dict[tuple[str, int], fold.FoldedRating] = {}
+        self._read(pools, versions)
+
+    def _read(self, pools: Collection[str], versions: Collection[int]) -> None:
+        rows = self._session.execute(_THESE_LINES, {"pools": list(pools), "versions": list(versions)})
+        stored = {(row.pool, row.version_id): line_of(row) for row in rows}
+        self._lines |= dict.fromkeys(product(pools, versions)) | stored
+        self._known |= stored.keys()
 
     def line(self, pool: str, version_id: int) -> fold.FoldedRating | None:
         """Return the current rating (see `fold.RatingTable`)."""
         place = (pool, version_id)
         if place not in self._lines:
-            row = self._session.execute(_RATING, {"of_pool": pool, "of_version": version_id}).one_or_none()
-            self._lines[place] = None if row is None else line_of(row)
-            if row is not None:
-                self._known.add(place)
+            self._read([pool], [version_id])
         return self._lines[place]
 
     def follows(self, version_id: int) -> int | None:
@@ -147,7 +151,8 @@ def commit(session: Session, records: Sequence[GameRecord], lease_owner: str = "
     taken = _planned(session, records)
     if len(taken) < len(records):
         session.execute(_TAKE_NUMBERS, {"count": len(taken) - len(records)})  # a negative count: returns numbers
-    table = LiveRatings(session)
+    versions = {version for _, plan in taken for version in (plan.first_id, plan.second_id)}
+    table = LiveRatings(session, {plan.pool for _, plan in taken}, versions)
     committed: dict[str, Committed] = {}
     finished: list[dict[str, Any]] = []
     changed: list[dict[str, Any]] = []
