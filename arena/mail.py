@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from smtplib import SMTP
 
 _ADDRESS = re.compile(r"[^\s@<>\",;:()\[\]\\]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+", re.ASCII)
-_LOCAL = ("localhost", "127.0.0.1", "::1")
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _TIMEOUT_S = 20.0
 
 
@@ -60,7 +60,7 @@ class MailServer:
         parts = urlsplit(url)
         if parts.scheme not in ("smtp", "smtps") or not parts.hostname or parts.path.strip("/"):
             raise ValueError("write smtp://USER:PASSWORD@HOST:587, smtps://USER:PASSWORD@HOST:465 or smtp://localhost")
-        is_local = parts.hostname in _LOCAL
+        is_local = parts.hostname in LOOPBACK
         port = parts.port or (465 if parts.scheme == "smtps" else 25 if is_local else 587)
         user, password = unquote(parts.username or ""), unquote(parts.password or "")
         return cls(parts.scheme, parts.hostname, port, user, password)
@@ -110,7 +110,7 @@ class MailServer:
         else:
             server = smtplib.SMTP(self.host, self.port, timeout=_TIMEOUT_S)
         try:
-            if self.scheme == "smtp" and self.host not in _LOCAL:
+            if self.scheme == "smtp" and self.host not in LOOPBACK:
                 server.starttls(context=tls)
             if self.user:
                 server.login(self.user, self.password)

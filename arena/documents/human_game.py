@@ -60,6 +60,17 @@ LEVELS = (
 
 
 @dataclass(frozen=True, slots=True)
+class ResultsAgainst:
+    """The results of a person against one version in a family."""
+
+    family: str
+    opponent: str
+    won: int
+    drawn: int
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
 class OpponentItem:
     """A bot that people may play, and the version they play against. `rating` is its mu - 3 sigma among bots; null
     before its first rated game. `level` is set for the champion at that level, 1 to 8.
@@ -70,6 +81,10 @@ class OpponentItem:
     version_id: int = field(metadata=HIDDEN)
     rating: float | None = None
     level: int | None = None
+    is_established: bool = field(default=False, metadata=HIDDEN)
+    """Whether games against it change the ratings of people."""
+    results: Sequence[int] = field(default=(), metadata=HIDDEN)
+    """The visitor's games against it: won, drawn, lost. Empty if there are none."""
 
     @property
     def strength(self) -> str:

@@ -6,7 +6,8 @@ Every text of a page is a message of the catalogue:
 - Code that makes a page calls `text` and `texts`.
 - A constant, such as the title of a column, is `marked`; the template shows it with the filter `translated`.
 - Words and sentences from lower layers (states, terminations, errors, the families' own words) are in English, as
-  the JSON interface sends them; the filter `translated` finds their message, with values in the place of `{}`.
+  the JSON interface sends them; the filter `translated` finds their message, with values in the place of `{}`. It also
+  writes terminations, such as `king-escaped`, as English words.
 - Scripts call `message` of `static/text.js`.
 """
 
@@ -34,7 +35,7 @@ from arena import feature
 from arena.http.identity import give_cookie, read_cookie
 from arena.http.request_context import CONTEXT
 from arena.http.response_cache import preferred_language
-from referee.rules import families, load
+from referee.rules import families, load, terminations
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "fr": "Français"}
 """The languages of the pages with their own names; the first one is that of the source."""
@@ -129,7 +130,23 @@ def translated(english: str) -> str:
     written as in that language. The parts of a list, between commas, colons or semicolons, are translated one by one.
     """
     language = current()
-    return english if language == _DEFAULT or not english else _translated(str(english), language)
+    if language == _DEFAULT:
+        return _english_words().get(english, english)
+    return _translated(str(english), language) if english else english
+
+
+@cache
+def _english_words() -> Mapping[str, str]:
+    """Return what people read for the words with hyphens that records and the JSON interface have for terminations."""
+    return {word: _ENGLISH.get(word, word.replace("-", " ")) for word in terminations()}
+
+
+_ENGLISH: Mapping[str, str] = {
+    "draw-by-score": "drawn by score",
+    "max-plies": "maximum length",
+    "win-by-score": "won by score",
+}
+"""Words for terminations that are more than their blanks for hyphens."""
 
 
 @lru_cache(8192)

@@ -67,14 +67,18 @@ class Visitor:
         return {"user_id": self.user.user_id} if self.user else {"guest": self.guest}
 
 
-def opponents(arena: Arena, family: str) -> list[OpponentItem]:
-    """Return the bots that people may play against, with their ratings: the levels of the champion, then the weakest
-    first, those without a rating last.
+def opponents(arena: Arena, family: str, by: Visitor | None = None) -> list[OpponentItem]:
+    """Return the bots that people may play against, with their ratings and the visitor's results against them: the
+    levels of the champion, then the weakest first, those without a rating last.
     """
-    bots = arena.store.people.opponents(family)
+    bots = arena.store.people.opponents(family, by.owner_filter if by and (by.user or by.cookie) else None)
     ratings = arena.store.ratings.strengths(family, [bot.version_id for bot in bots])
     rated = (
-        replace(bot, rating=round(rating.conservative, 1)) if (rating := ratings.get(bot.version_id)) else bot
+        replace(
+            bot,
+            rating=round(rating.conservative, 1) if (rating := ratings.get(bot.version_id)) else None,
+            is_established=rating is not None and not rating.is_provisional,
+        )
         for bot in bots
     )
     return sorted(rated, key=lambda bot: (bot.level or math.inf, math.inf if bot.rating is None else bot.rating))

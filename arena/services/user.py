@@ -5,6 +5,7 @@ Passwords and tokens are stored only as hashes: a token is shown once, when it i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,6 +15,7 @@ from arena.credentials import SCOPES, digest_of, hash_password, new_password, ne
 from arena.documents.account import Identity, NewToken, TokenItem, UserItem
 from arena.documents.bot import BotItem
 from arena.documents.game import GameItem, GameQuery
+from arena.documents.human_game import ResultsAgainst
 from arena.documents.query import PageQuery, PageResponse
 from arena.documents.rating import ChangeItem, PoolRating
 from arena.documents.tournament import TournamentItem, TournamentQuery
@@ -60,16 +62,16 @@ class PersonalRecord:
 
 @dataclass(frozen=True, slots=True)
 class UserProfile:
-    """The public profile of a user: bots, best rating of each pool with its changes, organised tournaments, and whether
-    they have played against bots. `games` are the latest of their bots and of themselves, `records` sum up their own
-    ones by family; `wins` are those against the strongest opponents, each with the opponent's rating.
+    """The public profile of a user: bots, best rating of each pool with its changes, organised tournaments.
+
+    `games` are the latest of their bots and of themselves, `records` sum up all of their own by family; `wins` are
+    those against the strongest opponents, each with the opponent's rating.
     """
 
     user: UserItem
     bots: PageResponse[BotItem]
     best: Sequence[PoolRating]
     tournaments: Sequence[TournamentItem]
-    has_played: bool
     changes: Mapping[str, Sequence[ChangeItem]]
     games: Sequence[GameItem]
     records: Mapping[str, PersonalRecord]
@@ -90,27 +92,24 @@ def profile(arena: Arena, name: str, after: str | None = None) -> UserProfile:
         store.bots.page(owner_id=user.id, with_retired=True, limit=MAX_BOTS, after=after),
         best,
         store.tournaments.page(TournamentQuery(limit=20), created_by=user.id).items,
-        store.people.has_played(user.name),
         {line.pool: curves.get((line.version_id, line.pool), ()) for line in best},
         games[:MAX_GAMES],
-        _records(games, f"@{user.name}"),
+        _records(store.people.results(user_id=user.id)),
         _best_wins(arena, games, set(versions)),
     )
 
 
-def _records(games: Sequence[GameItem], person: str) -> dict[str, PersonalRecord]:
-    """Sum up the games of a person, by family."""
-    records: dict[str, PersonalRecord] = {}
-    for game in games:
-        if game.winner and person in (game.first, game.second):
-            record = records.setdefault(game.family, PersonalRecord())
-            mine, opponent = ("first", game.second) if game.first == person else ("second", game.first)
-            record.drawn += game.winner == "draw"
-            record.lost += game.winner in SIDES and game.winner != mine
-            if game.winner == mine:
-                record.won += 1
-                record.level = max(record.level, LEVELS.get(opponent.partition(" ")[0], 0))
-    return records
+def _records(results: Iterable[ResultsAgainst]) -> dict[str, PersonalRecord]:
+    """Sum up the results of a person, by family."""
+    records: dict[str, PersonalRecord] = defaultdict(PersonalRecord)
+    for line in results:
+        record = records[line.family]
+        record.won += line.won
+        record.drawn += line.drawn
+        record.lost += line.lost
+        if line.won:
+            record.level = max(record.level, LEVELS.get(line.opponent.partition(" ")[0], 0))
+    return dict(records)
 
 
 def _best_wins(arena: Arena, games: Sequence[GameItem], mine: Collection[int]) -> list[tuple[GameItem, float]]:

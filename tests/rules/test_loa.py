@@ -633,7 +633,7 @@ def test_random_games_last_about_215_plies() -> None:
 
 
 def test_the_move_buffer_is_never_too_short() -> None:
-    """The bound of `RULES.md`: the most moves one side can have on a line of each length, summed over all lines."""
+    """The bound in `docs/contributing/kernels.md`: the most moves on a line of each length, summed over all."""
     most = {1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 6: 4, 7: 4, 8: 5, 9: 6, 10: 6, 11: 7, 12: 8}
     for length in range(2, 8):
         highest = 0

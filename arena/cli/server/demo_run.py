@@ -74,9 +74,8 @@ def play_and_show(names: Sequence[str], arguments: DemoArguments) -> int:
     from arena.config_file import read_settings
 
     # It is embedded, whatever the settings of the environment say.
-    settings = read_settings(data=arguments.data).model_copy(
-        update={"database": "", "mqtt": "", "executor": f"local:{arguments.concurrency}", "referee": True}
-    )
+    embedded = {"database": "", "mqtt": "", "executor": f"local:{arguments.concurrency}", "referee": True}
+    settings = read_settings(data=arguments.data).model_copy(update={**embedded, "bind": arguments.bind})
     log.configure(settings.log_format, "warning")
     store = Store.in_folder(arguments.data)
     try:

@@ -23,7 +23,7 @@ from arena.features.notices.devices import PushDevices
 from arena.features.notices.tables import PushDevice
 from arena.http import outgoing
 from arena.log import logger
-from arena.mail import is_mail_address
+from arena.mail import LOOPBACK, is_mail_address
 from arena.store import Store
 
 LIFETIME_S = 24 * 3600
@@ -43,10 +43,15 @@ class PushMessage:
 
 
 def contact(settings: Settings) -> str:
-    """Return whom push services may contact, which they require to know; empty if the settings do not tell."""
+    """Return whom push services may contact, which they require to know; empty if the settings do not tell.
+
+    An arena that only this machine reaches, such as a demo, has nobody else to name.
+    """
     for address in (settings.contact, settings.mail_from):
         if is_mail_address(address):
             return f"mailto:{address}"
+    if not settings.public_url and settings.bind in LOOPBACK:
+        return "https://localhost"
     return f"https://{URL(settings.public_url).host}" if settings.is_https else ""
 
 

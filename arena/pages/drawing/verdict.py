@@ -181,10 +181,11 @@ def _interval(elo: float, low: float, high: float) -> str:
 
 
 class RaceLine(NamedTuple):
-    """A bot in a race: its score, its pairs against each opponent, and what is decided."""
+    """A bot in a race: its score, its games, its pairs against each opponent, and what is decided."""
 
     name: str
     share: float
+    games: int
     pairs: int
     decision: str
 
@@ -196,6 +197,8 @@ class RaceSummary:
     settings: RaceSettings
     state: RaceState
     names: Mapping[int, str]
+    games: Mapping[str, int]
+    """The number of games of each bot."""
     is_over: bool
 
     @property
@@ -232,7 +235,7 @@ class RaceSummary:
         state = self.state
         groups = ((state.leaders, marked("decided: in the top")), (state.undecided, marked("undecided")))
         return [
-            RaceLine(self.names[seat], state.shares[seat], state.cycles[seat], decision)
+            RaceLine(self.names[seat], state.shares[seat], self.games[self.names[seat]], state.cycles[seat], decision)
             for group, decision in (*groups, (state.others, marked("decided: not in the top")))
             for seat in state.ranked(group)
         ]

@@ -152,7 +152,7 @@ async def month(request: web.Request) -> web.Response:
     """Show the game of a month and the runners-up, ranked by the figure `?by=` of their analysis.
 
     By default, only games with a blown win are shown, ranked by the number of turning points; without any, those with
-    the most blunders. Without a month in the address, this month is shown, or the latest that has such a game.
+    the most blunders. Without a month in the address, this month is shown, or the latest that has an analysed game.
     """
     asked = request.query.get("month", "")
     chosen = asked or f"{now():%Y-%m}"
@@ -171,7 +171,8 @@ async def month(request: web.Request) -> web.Response:
             limit=_OF_A_MONTH,
         )
         page = await run(services.archive.search, arena, replace(query, **order_by(by)))
-        newest = replace(query, since=None, until=None, sort="date", order="falling", limit=1)
+        # `blunders` leaves out games that were not analysed.
+        newest = replace(query, since=None, until=None, blunders=0, sort="date", order="falling", limit=1)
         if not asked and not page.items and (latest := (await run(services.archive.search, arena, newest)).items):
             chosen = latest[0].date[:7] if len(latest[0].date) > len("2026") else chosen
             query = replace(query, since=chosen, until=chosen)

@@ -23,8 +23,8 @@ from referee.rules.core import SIDES
 from referee.rules.position import Position
 
 routes = web.RouteTableDef()
-LAST_MOVES = 12
-"""Number of latest moves next to the large board."""
+LAST_MOVES = 40
+"""Number of latest moves next to the large board, an even one: they stand in two columns, and as many as fit are shown."""
 
 
 def _players(game: GameItem, replay: Replay, ratings: Ratings) -> list[dict[str, Any]]:
@@ -47,6 +47,13 @@ def _players(game: GameItem, replay: Replay, ratings: Ratings) -> list[dict[str,
             }
         )
     return players
+
+
+def _last_moves(replay: Replay) -> list[tuple[int, str]]:
+    """Return the numbers and texts of the latest plies, in whole pairs; empty texts for those before and after the game."""
+    end = replay.last + replay.last % 2
+    plies = range(end - LAST_MOVES + 1, end + 1)
+    return [(ply, replay.scenes[ply].move if 0 < ply <= replay.last else "") for ply in plies]
 
 
 def _story(game: GameItem, replay: Replay, turning_point: AnalysedMove | None) -> list[str]:
@@ -113,8 +120,7 @@ async def show(request: web.Request) -> web.Response:
         on_air=on_air,
         is_live=bool(front.running),
         players=await run(_players, on_air["game"], on_air["replay"], front.ratings) if on_air else (),
-        max_moves=LAST_MOVES,
-        last_moves=on_air["replay"].scenes[1:][-LAST_MOVES:] if on_air else (),
+        last_moves=_last_moves(on_air["replay"]) if on_air else (),
         story=await run(_story, front.of_the_day[0], on_air["replay"], front.turning_point)
         if on_air and front.of_the_day
         else (),

@@ -64,7 +64,7 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
     rules = family_of(given.get("family", ""))
     opponents, mine = await run_use_case(
         lambda: (
-            services.people.opponents(arena, rules.family),
+            services.people.opponents(arena, rules.family, visitor),
             services.people_game.games_of(arena, visitor),
         )
     )
@@ -80,6 +80,7 @@ async def _form(request: web.Request, given: dict[str, Any], problem: str = "", 
         opponents=opponents,
         levels=levels,
         champion=champion,
+        fresh=[item.version for item in opponents if not item.is_established],
         others=[item for item in opponents if item not in levels and item != champion],
         variants=[variant.name for variant in rules.variants],
         times=TIME_CONTROLS,

@@ -75,6 +75,7 @@ _CHALLENGE: tuple[Column[ChallengeLine], ...] = (
 _RACE: tuple[Column[RaceLine], ...] = (
     text_column("name", "Bot", lambda line: line.name, "version", is_heading=True),
     Column("share", "Score", lambda line: line.share, "share"),
+    Column("games", "Games", lambda line: line.games),
     Column("pairs", "Pairs", lambda line: line.pairs),
     text_column("decision", "Place", lambda line: line.decision, "word"),
 )
@@ -314,7 +315,8 @@ def _race(tables: TournamentStandings) -> RaceSummary | None:
     if table.decision.race is None:
         return None
     settings = RACE.of(read_settings(tables.tournament.settings))
-    return RaceSummary(settings, table.decision.race, table.seats, tables.is_final)
+    games = {line.name: line.games for line in table.lines}
+    return RaceSummary(settings, table.decision.race, table.seats, games, tables.is_final)
 
 
 @routes.get("/tournaments/{tournament}/games/{sequence}")

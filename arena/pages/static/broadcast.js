@@ -1,6 +1,6 @@
 // The large game of the front page: follows a running game ply by ply, or replays the game of the day, its end first.
 import { Board } from "./board.js";
-import { remaining, set } from "./clock.js";
+import { set } from "./clock.js";
 
 const STEP_MS = 1000; // between the plies of a replay
 const END_MS = 6000; // at its last position
@@ -49,11 +49,10 @@ function show(number) {
   new Board(place("svg.board"), known.chart, false).draw(scene);
   place(".at").textContent = number;
   place(".said").textContent = isLast && known.is_over && !place(".story") ? `${known.sentence}.` : scene.said;
-  const from = Math.max(1, number - place(".last-moves").children.length + 1);
-  for (const [index, item] of [...place(".last-moves").children].entries()) {
-    const shown = from + index <= number ? known.scenes[from + index] : null;
-    item.textContent = shown ? shown.move : "";
-    item.value = from + index;
+  const items = [...place(".last-moves").children]; // in two columns, one for each side
+  for (const [index, item] of items.entries()) {
+    item.value = number + number % 2 - items.length + 1 + index;
+    item.textContent = item.value > 0 && item.value <= number ? known.scenes[item.value].move : "";
   }
   let rated = number; // the latest ply with known winning chances
   while (rated > 0 && known.plies[rated]?.chance == null) rated -= 1;
@@ -104,12 +103,6 @@ async function begin() {
   for (const name of ["ply", "final"]) stream.addEventListener(name, bring);
 }
 
-setInterval(() => {
-  for (const clock of document.querySelectorAll("#featured [data-left]")) {
-    const words = remaining(Number(clock.dataset.left), Number(clock.dataset.at));
-    if (clock.textContent !== words) clock.textContent = words;
-  }
-}, 200);
 document.addEventListener("exchanged", (event) => { if (event.target.id === "now") begin(); });
 addEventListener("online", () => { game = ""; begin(); });
 document.addEventListener("visibilitychange", () => {

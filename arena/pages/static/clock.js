@@ -1,4 +1,4 @@
-// Clocks that run between plies: compute the time left now from the time left at an earlier moment.
+// Clocks that run between plies: compute the time left now from the time left at an earlier moment, and show it on those of boards.
 let ahead = 0; // offset of the server's clock from ours, in milliseconds
 
 // Estimate the offset from the Date header of a response, which has a resolution of one second.
@@ -15,3 +15,10 @@ export function remaining(left, at, isServers = true) {
   const [minutes, rest] = [Math.floor(seconds / 60), String(Math.floor(seconds % 60)).padStart(2, "0")];
   return minutes < 60 ? `${minutes}:${rest}` : `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}:${rest}`;
 }
+
+setInterval(() => {
+  for (const clock of document.querySelectorAll(".clock[data-left]")) {
+    const words = remaining(Number(clock.dataset.left), Number(clock.dataset.at));
+    if (clock.textContent !== words) clock.textContent = words;
+  }
+}, 200);

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, func, insert, select, update
+from sqlalchemy import ColumnElement, Select, case, func, insert, select, update
 from sqlmodel import col
 
 from arena.clock import now
-from arena.documents.human_game import HumanGame, OpponentItem
+from arena.documents.human_game import HumanGame, OpponentItem, ResultsAgainst
 from arena.errors import ConflictError, NotFoundError
 from arena.store.base.engine import Repository, fetch
 from arena.store.base.tables.bots import BotIdentity, Version, VersionFamily
@@ -33,6 +33,7 @@ GUEST = "guest"
 MAX_TAKEN_BACK = 100
 """Maximum number of moves taken back in a game."""
 _OPEN = ("planned", "queued", "running")
+_IS_FIRST = col(StoredHumanGame.side) == "first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,11 @@ class People(Repository):
                 session.flush()
             return version
 
-    def has_played(self, user: str) -> bool:
+    def results(self, **who: Any) -> list[ResultsAgainst]:
+        """Return the results of the games with these column values, by family and opponent."""
+        query = _results(case((_IS_FIRST, col(Game.second)), else_=col(Game.first)), who)
         with self._sessions.reading() as session:
-            return session.scalar(select(col(BotIdentity.id)).where(col(BotIdentity.name) == f"@{user}")) is not None
+            return [ResultsAgainst(*row) for row in fetch(session, query)]
 
     def tournament(self, family: str, title: str, settings: Mapping[str, Any], pool: str) -> int:
         """Return the id of the open tournament for people's games in a family. It is created if missing."""
@@ -233,20 +236,29 @@ class People(Repository):
         with self._sessions.writing() as session:
             session.execute(update(BotIdentity).where(col(BotIdentity.id) == bot_id).values(plays_people=allowed))
 
-    def opponents(self, family: str) -> list[OpponentItem]:
-        """Return the bots that people may play in a family: samples, then bots whose owners allow it."""
+    def opponents(self, family: str, who: Mapping[str, Any] | None = None) -> list[OpponentItem]:
+        """Return the bots that people may play in a family: samples, then bots whose owners allow it.
+
+        `who` has the column values of the games that count as results against them.
+        """
         columns = (col(BotIdentity.name), col(Version.name), col(Version.id), col(User.name))
         query = (
             _playable(select(*columns))
             .where(col(VersionFamily.family) == family)
             .order_by(col(User.name) != OWNER, col(BotIdentity.name), col(Version.number).desc())
         )
+        if who:
+            opponent = case((_IS_FIRST, col(Game.second_id)), else_=col(Game.first_id))
+            mine = _results(opponent, who).where(col(Game.family) == family).subquery()
+            query = query.add_columns(mine.c.won, mine.c.drawn, mine.c.lost)
+            query = query.outerjoin(mine, mine.c.opponent == col(Version.id))
         with self._sessions.reading() as session:
             rows = fetch(session, query)
         newest: dict[str, OpponentItem] = {}
-        for bot, version, version_id, owner in rows:
-            level = LEVELS.get(bot) if owner == OWNER else None
-            newest.setdefault(bot, OpponentItem(bot=bot, version=version, version_id=version_id, level=level))
+        for bot, version, version_id, owner, *counts in rows:
+            level, results = LEVELS.get(bot) if owner == OWNER else None, counts if any(counts) else ()
+            item = OpponentItem(bot=bot, version=version, version_id=version_id, level=level, results=results)
+            newest.setdefault(bot, item)
         return list(newest.values())
 
     def families_of(self, bot: str) -> set[str]:
@@ -271,7 +283,20 @@ def _playable(query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
 
 
 def _open(query: Select[Any], who: Mapping[str, Any]) -> Select[Any]:
-    query = query.join(StoredHumanGame, col(StoredHumanGame.game_id) == col(Game.id)).where(col(Game.state).in_(_OPEN))
-    for name, value in who.items():
-        query = query.where(col(getattr(StoredHumanGame, name)) == value)
-    return query.order_by(col(StoredHumanGame.created_at), col(Game.id))
+    of_people = _of(query, who).where(col(Game.state).in_(_OPEN))
+    return of_people.order_by(col(StoredHumanGame.created_at), col(Game.id))
+
+
+def _results(opponent: ColumnElement[Any], who: Mapping[str, Any]) -> Select[Any]:
+    """Count the games won, drawn and lost by the person with these column values, by family and `opponent`."""
+    is_won, is_drawn = col(Game.winner) == col(StoredHumanGame.side), col(Game.winner) == "draw"
+    won, drawn = (func.sum(case((is_counted, 1), else_=0)) for is_counted in (is_won, is_drawn))
+    counts = (won.label("won"), drawn.label("drawn"), (func.count() - won - drawn).label("lost"))
+    query = _of(select(col(Game.family), opponent.label("opponent"), *counts), who)
+    return query.where(col(Game.winner).is_not(None)).group_by(col(Game.family), opponent)
+
+
+def _of(query: Select[Any], who: Mapping[str, Any]) -> Select[Any]:
+    """Join a query of games to those of people, and keep those with these column values."""
+    query = query.select_from(Game).join(StoredHumanGame, col(StoredHumanGame.game_id) == col(Game.id))
+    return query.where(*(col(getattr(StoredHumanGame, name)) == value for name, value in who.items()))

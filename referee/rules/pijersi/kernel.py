@@ -1,4 +1,4 @@
-"""The compiled functions of Pijersi, the `Kernel` protocol; see "How the kernel works" in RULES.md."""
+"""The compiled functions of Pijersi, the `Kernel` protocol; see `docs/contributing/kernels.md`."""
 
 from __future__ import annotations
 

@@ -203,8 +203,8 @@ def upcoming(
     return choices
 
 
-# Numbers of games differ between bots; a bot without games stands where half of the points would be.
-_SCORE = Criterion("points per game", lambda line: line.score if line.games else 0.5)
+# Numbers of games differ between bots; those without games come last.
+_SCORE = Criterion("points per game", lambda line: line.score if line.games else -1.0)
 
 
 class Ladder(Format[LadderSettings]):

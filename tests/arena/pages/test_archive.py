@@ -175,7 +175,9 @@ def test_organisers_import_and_bad_games_are_placed(site: Site) -> None:
 
 
 def test_nobody_else_imports(site: Site) -> None:
-    assert "Only organisers can import games" in shown(site, "/archive/import")
+    page = shown(site, "/archive/import")
+    assert "send the file to an organiser" in page
+    assert 'formaction="/loa/board"' in page, "others can look at a game"
     body = b'--x\r\nContent-Disposition: form-data; name="text"\r\n\r\n1.a1b2\r\n--x--\r\n'
     headers = {"Content-Type": "multipart/form-data; boundary=x"}
     assert site.server.post("/archive/import", data=body, headers=headers).status == 401

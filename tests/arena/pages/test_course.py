@@ -110,7 +110,7 @@ def test_a_ladder_shows_what_it_asks_next(server: Server, field: Field) -> None:
 def test_a_race_shows_who_is_settled_and_what_it_asks_next(server: Server, field: Field) -> None:
     shown = text(server, f"/tournaments/{hold(field, 'race', most=24, race={'top': 2})}")
     assert "Not decided yet at 95 %. Certain in the top 2: none. Undecided bots: 5." in shown
-    assert re.search(r"ada v1 [\d.]+ % 1 undecided", shown)
+    assert re.search(r"ada v1 [\d.]+ % \d+ 1 undecided", shown)
     assert re.search(r"Least certain: whether \w+ v1 is ahead of \w+ v1 \([\d.]+ % sure, decided at 99\.2 %\)", shown)
     assert "in doubt: is " in shown
 
@@ -138,9 +138,8 @@ def test_the_verdict_of_a_race_in_words() -> None:
     def picture(first: int, *, is_over: bool = False) -> RaceSummary:
         question = Race(first, 0.05)
         names = dict(enumerate(("ada v1", "bob v1", "cleo v1", "dan v1")))
-        return RaceSummary(
-            settings.race.model_copy(update={"top": first}), evaluate_race(question, range(4), scores), names, is_over
-        )
+        wish, state = settings.race.model_copy(update={"top": first}), evaluate_race(question, range(4), scores)
+        return RaceSummary(wish, state, names, dict.fromkeys(names.values(), 120), is_over)
 
     assert picture(1).words == "Decided at 95 %. The best: ada v1."
     assert picture(1).doubt == ""
@@ -150,7 +149,7 @@ def test_the_verdict_of_a_race_in_words() -> None:
     ended = "Ended undecided at 95 %. Certain in the top 2: ada v1. Undecided bots: 2."
     assert picture(2, is_over=True).words == ended
     assert picture(1, is_over=True).words == picture(1).words
-    assert [row[3] for row in picture(2).rows] == [
+    assert [row.decision for row in picture(2).rows] == [
         "decided: in the top",
         "undecided",
         "undecided",

@@ -8,7 +8,7 @@ from sqlmodel import col
 
 from arena.services import Arena, user
 from arena.store.base.tables.bots import BotIdentity, Version
-from arena.store.base.tables.games import Game
+from arena.store.base.tables.games import Game, StoredHumanGame
 from tests.arena.field import Field, record_of
 from tests.arena.services.test_bot import rate
 
@@ -57,14 +57,15 @@ def test_who_has_no_bots_has_an_empty_profile(arena: Arena, field: Field) -> Non
 
 def test_records_sum_up_the_own_games_and_name_the_highest_level_that_was_beaten(arena: Arena) -> None:
     field, store = Field(arena.store, ("ada", "level-2", "level-5")), arena.store
-    person = store.people.version(store.users.add("eve", "author").id)
+    eve = store.users.add("eve", "author").id
     games = field.plan(12)
     for game in games:
         store.results.commit(record_of(game, winner="draw" if game.spec.second.name == "level-5 v1" else "first"))
     with store.writing() as session:
-        for side, name in ((Game.first_id, Game.first), (Game.second_id, Game.second)):
-            mine = {side: person.id, name: "@eve"}
-            session.execute(update(Game).where(col(side) == field.versions[0].id).values(mine))
+        for game in games:
+            for side, bot in (("first", game.spec.first.name), ("second", game.spec.second.name)):
+                if bot == "ada v1":  # as if eve had sat there
+                    session.add(StoredHumanGame(game_id=game.id, user_id=eve, address="", side=side))
     names = [(game.spec.first.name, game.spec.second.name) for game in games]
     record = user.profile(arena, "eve").records["loa"]
     assert record.won == names.count(("ada v1", "level-2 v1"))

@@ -17,7 +17,7 @@ from arena.errors import BadValueError, ForbiddenError, QuotaError
 from arena.features.notices import devices as module
 from arena.features.notices import service
 from arena.features.notices.devices import BACKOFF, MAX_DEVICES, PushDevices, digest_of_endpoint
-from arena.features.notices.pusher import DevicePusher, public_key
+from arena.features.notices.pusher import DevicePusher, contact, public_key
 from arena.features.notices.tables import PushDevice
 from arena.http import outgoing
 from arena.services import Arena
@@ -112,6 +112,20 @@ def test_notice_arrives_encrypted_and_signed_once(pushing: Arena, club: Club) ->
     assert headers["authorization"].endswith(f"k={public_key(PushDevices(pushing.store))}")
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, "https://localhost"),
+        ({"bind": "0.0.0.0"}, ""),
+        ({"public_url": "http://arena.example"}, ""),
+        ({"public_url": "https://arena.example"}, "https://arena.example"),
+        ({"contact": "ada@arena.example"}, "mailto:ada@arena.example"),
+    ],
+)
+def test_push_services_are_told_whom_to_contact(arena: Arena, given: dict[str, str], expected: str) -> None:
+    assert contact(arena.settings.model_copy(update=given)) == expected
+
+
 @pytest.mark.usefixtures("reachable")
 def test_many_notices_are_one_message(pushing: Arena, club: Club) -> None:
     field, browser = Field(pushing.store), Browser()
@@ -173,8 +187,9 @@ def test_add_device_refuses_what_is_no_device(pushing: Arena, arena: Arena, pers
     ):
         with pytest.raises(BadValueError, match="invalid keys of a device"):
             service.add_device(pushing, ada, replace(good, **keys), "en")
+    public = replace(arena, settings=arena.settings.model_copy(update={"bind": "0.0.0.0"}))
     with pytest.raises(ForbiddenError, match="sends nothing to devices"):
-        service.add_device(arena, ada, good, "en")
+        service.add_device(public, ada, good, "en")
     assert service.devices(pushing, ada) == []
 
 

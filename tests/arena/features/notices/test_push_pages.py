@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
+from yarl import URL
 
-from tests.arena.api.server import Server
+from arena.features.notices import pusher
+from arena.http import outgoing
+from arena.store import Store
+from tests.arena.api.server import Server, settings_in
+from tests.arena.features.notices.test_mail import lose
 from tests.arena.features.notices.test_mail_pages import cookie, inbox, server
 from tests.arena.features.notices.test_push import Browser
+from tests.arena.features.webhooks.test_sender import Club, club
+from tests.arena.field import Field
 from tests.arena.pages.conftest import window
-from tests.arena.pages.test_organise import words
+from tests.arena.pages.test_organise import logged_in, words
 
-__all__ = ["cookie", "inbox", "server"]
+__all__ = ["club", "cookie", "inbox", "server"]
 
 # Chromium here has no account at a push service: its answer is replaced, all the rest is real.
 SUBSCRIBE = """
@@ -39,13 +49,17 @@ UNTIL = """async (state) => {
 }"""
 
 
+def prepare(page: Any, server: Server, cookie: str, owner: Browser) -> None:
+    """Log in, and let the push service answer with an address at push.example and the keys of `owner`."""
+    given, (name, _, secret) = owner.subscription("https://push.example/201"), cookie.partition("=")
+    page.context.add_cookies([{"name": name, "value": secret, "url": server.url}])
+    document = {"endpoint": given.endpoint, "public_key": given.public_key, "secret": given.secret}
+    page.add_init_script(f"const GIVEN = {json.dumps(document)};{SUBSCRIBE}")
+
+
 def test_browser_becomes_a_device_and_shows_what_arrives(server: Server, cookie: str, browser: Any) -> None:
-    given = Browser().subscription("https://push.example/1")
-    name, _, secret = cookie.partition("=")
     with window(browser, 320, is_apart=True, permissions=["notifications"]) as page:
-        page.context.add_cookies([{"name": name, "value": secret, "url": server.url}])
-        document = {"endpoint": given.endpoint, "public_key": given.public_key, "secret": given.secret}
-        page.add_init_script(f"const GIVEN = {json.dumps(document)};{SUBSCRIBE}")
+        prepare(page, server, cookie, Browser())
         devtools, registrations = page.context.new_cdp_session(page), []
         devtools.on(
             "ServiceWorker.workerRegistrationUpdated", lambda event: registrations.extend(event["registrations"])
@@ -69,6 +83,34 @@ def test_browser_becomes_a_device_and_shows_what_arrives(server: Server, cookie:
         assert page.evaluate(UNTIL, "shown") == "zeta v3 forfeit: time /games/1"
         page.click("#devices li button")
         page.get_by_text("push.example").wait_for(state="detached")
+
+
+def test_arena_of_this_machine_sends_what_happens_while_its_page_is_closed(
+    sqlite_store: Store, tmp_path: Path, browser: Any, club: Club, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a demo: no mail, no address, but a key of its own. The push service is a server of this test."""
+    post = outgoing.post
+
+    async def to_club(url: str, body: bytes, headers: Mapping[str, str]) -> tuple[int | None, str]:
+        assert URL(url).host == "push.example"
+        return await post(club.url(int(URL(url).name)), body, headers, is_private_allowed=True)
+
+    monkeypatch.setattr(pusher.outgoing, "post", to_club)
+    field, owner = Field(sqlite_store), Browser()
+    server = Server(sqlite_store, settings_in(tmp_path))
+    server.unlimited()
+    try:
+        with window(browser, 1280, is_apart=True, permissions=["notifications"]) as page:
+            prepare(page, server, logged_in(server, "zoe"), owner)
+            page.goto(f"{server.url}/notices")
+            page.click("text=Notify me on this device")
+            page.get_by_text("push.example").wait_for()
+        lose(field)
+        assert pusher.DevicePusher(sqlite_store, server.context.settings).work(Event())
+    finally:
+        server.close()
+    ((path, _, body),) = club.requests
+    assert (path, owner.read(body)["body"]) == ("/201", "forfeit: time")
 
 
 @pytest.mark.parametrize("path", ["/notices/devices/1/remove", "/notices/devices"])
