@@ -24,7 +24,7 @@ from referee.rules.position import Position
 
 routes = web.RouteTableDef()
 LAST_MOVES = 40
-"""Number of latest moves next to the large board, an even one: they stand in two columns, and as many as fit are shown."""
+"""Number of latest moves next to the large board, an even one: two columns, of which the end is shown."""
 
 
 def _players(game: GameItem, replay: Replay, ratings: Ratings) -> list[dict[str, Any]]:
@@ -50,7 +50,7 @@ def _players(game: GameItem, replay: Replay, ratings: Ratings) -> list[dict[str,
 
 
 def _last_moves(replay: Replay) -> list[tuple[int, str]]:
-    """Return the numbers and texts of the latest plies, in whole pairs; empty texts for those before and after the game."""
+    """Return the numbers and texts of the latest plies, in whole pairs; empty texts outside of the game."""
     end = replay.last + replay.last % 2
     plies = range(end - LAST_MOVES + 1, end + 1)
     return [(ply, replay.scenes[ply].move if 0 < ply <= replay.last else "") for ply in plies]
@@ -98,7 +98,9 @@ async def show(request: web.Request) -> web.Response:
     """Show the front page."""
     front = await run(services.front_page.read, arena_of(request))
     boards: list[dict[str, Any]] = []
-    for game in front.running:
+    live = request.app[CONTEXT].live  # the first game is large: one that has begun
+    begun = {game.id for game in front.running if (known := live.of(game)) and known.plies}
+    for game in sorted(front.running, key=lambda game: game.id not in begun):
         boards.append(await live_board(request, game, front.specs[game.id], is_small=bool(boards)))
     if front.of_the_day:
         line, record = front.of_the_day

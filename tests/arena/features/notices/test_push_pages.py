@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -106,7 +107,9 @@ def test_arena_of_this_machine_sends_what_happens_while_its_page_is_closed(
             page.click("text=Notify me on this device")
             page.get_by_text("push.example").wait_for()
         lose(field)
-        assert pusher.DevicePusher(sqlite_store, server.context.settings).work(Event())
+        with ThreadPoolExecutor(1) as coordinator:  # the browser's driver has a loop in this thread
+            work = pusher.DevicePusher(sqlite_store, server.context.settings).work
+            assert coordinator.submit(work, Event()).result()
     finally:
         server.close()
     ((path, _, body),) = club.requests
