@@ -177,8 +177,8 @@ def _continued(prepared: PreparedRun, header: Mapping[str, Any], pool: Executor)
     for matches, ids in folder.planned():
         if [game.id for game in ledger.plan(matches)] != ids:
             raise FolderError(
-                f"{prepared.machine.out}: the rules, the program or a bot's settings (bot.toml) have changed since it was "
-                "begun; undo that to continue it, or use another folder"
+                f"{prepared.machine.out}: the rules, the program or a bot's settings (bot.toml) have changed since it "
+                "began; undo that to continue it, or use another folder"
             )
     ledger.resume(folder.resume(ledger.games))
     return ledger

@@ -45,7 +45,7 @@ class PushMessage:
 def contact(settings: Settings) -> str:
     """Return whom push services may contact, which they require to know; empty if the settings do not tell.
 
-    An arena that only this machine reaches, such as a demo, has nobody else to name.
+    An arena that only this machine reaches, such as a demo, names itself.
     """
     for address in (settings.contact, settings.mail_from):
         if is_mail_address(address):

@@ -80,7 +80,7 @@ async def index(request: web.Request) -> web.Response:
     running = [] if by else await run(services.game.in_state, arena, "running", MAX_RUNNING)
     shown = await run(services.front_page.by_strength, arena, running)
     boards = await live_boards(request, shown[:MAX_BOARDS])
-    boards.sort(key=lambda one: not one["ply"])  # the first one is large: one that has begun
+    boards.sort(key=lambda board: not board["ply"])  # the first one is large: one that has begun
     return render(
         request,
         "games.html",

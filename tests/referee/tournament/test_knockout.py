@@ -47,12 +47,12 @@ def test_the_first_round_is_planned_and_a_bye_waits_for_its_rival() -> None:
         PlannedMatch(1, 0, 3, 0, 4),
         PlannedMatch(1, 1, 2, 0, 4),
     )
-    found = Bracket(seeds(3), [], 2, 1)
-    assert found.rounds[0][0] == Tie(1, 0, 0, None, 0, is_decided=True, reason="bye")
-    assert found.rounds[0][1] == Tie(1, 1, 1, 2, None, is_decided=False)
-    assert found.rounds[1] == [Tie(2, 0, 0, None, None, is_decided=False)]
-    assert not found.is_decided
-    assert [tie.loser for tie in found.rounds[0]] == [None, None]
+    bracket = Bracket(seeds(3), [], 2, 1)
+    assert bracket.rounds[0][0] == Tie(1, 0, 0, None, 0, is_decided=True, reason="bye")
+    assert bracket.rounds[0][1] == Tie(1, 1, 1, 2, None, is_decided=False)
+    assert bracket.rounds[1] == [Tie(2, 0, 0, None, None, is_decided=False)]
+    assert not bracket.is_decided
+    assert [tie.loser for tie in bracket.rounds[0]] == [None, None]
 
 
 def test_an_open_match_is_neither_decided_nor_planned_again() -> None:

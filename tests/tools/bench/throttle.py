@@ -1,7 +1,7 @@
 """How soon a throttled worker is noticed, and how often an honest one is: `python -m tests.tools.bench.throttle`.
 
 A table of simulated arenas: workers that play games in turn, bots drawn for each, one worker slower than the others by
-some factor. How often that one is shut out, after how many of its games, and how often any other one is.
+some factor. How often that one is quarantined, after how many of its games, and how often any other one is.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SPEEDS = (1.0, 0.8, 0.75, 0.6, 0.5)
 
 
 def simulate(field: Field, speed: float, games: int, seed: int, tolerance: float = TOLERANCE) -> dict[int, int]:
-    """The workers that are shut out (0 is the slow one), and after how many of their games. Each plays `games`."""
+    """The workers that are quarantined (0 is the slow one), and after how many of their games. Each plays `games`."""
     rng = random.Random(f"{field} {speed} {seed}")
     watch, workers = SlowWorkerDetector(tolerance), [str(number) for number in range(field.workers)]
     own = [rng.gauss(6, 2) for _ in range(field.bots)]
@@ -60,7 +60,7 @@ def simulate(field: Field, speed: float, games: int, seed: int, tolerance: float
 
 
 def lines(runs: int) -> Iterator[tuple[Field, float, float, float, float, int]]:
-    """Of each field and speed: the share of runs in which the slow one is shut out, after how many games (median),
+    """Of each field and speed: the share of runs in which the slow one is quarantined, after how many games (median),
     and in which within `WITHIN`; and in how many runs another one is.
 
     Runs with a worker that is much slower end after `WITHIN` games, the others are `LONG`.
@@ -80,8 +80,8 @@ def run(quick: bool) -> Iterator[Figure]:
     for field, speed, found, _, soon, wrong in lines(2 if quick else 10):
         name = f"{field.workers} workers, {field.bots} bots, scatter {field.scatter:g}: one at {speed:.0%}"
         goal = "99" if speed <= 0.6 else "0.1 at most" if speed == 1 else ""
-        yield Figure("throttle", f"{name}, shut out", 100 * (soon if speed < 0.75 else found), "%", goal=goal)
-        yield Figure("throttle", f"{name}, runs with another shut out", wrong, "", goal="0")
+        yield Figure("throttle", f"{name}, quarantined", 100 * (soon if speed < 0.75 else found), "%", goal=goal)
+        yield Figure("throttle", f"{name}, runs with another quarantined", wrong, "", goal="0")
 
 
 def main() -> int:
@@ -90,7 +90,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=1000, metavar="N", help="simulations of each line [1000]")
     arguments = parser.parse_args()
     print(
-        f"{'workers':>7} {'bots':>5} {'scatter':>8} {'speed':>6} {'shut out':>9} {'after':>6} "
+        f"{'workers':>7} {'bots':>5} {'scatter':>8} {'speed':>6} {'quarantined':>9} {'after':>6} "
         f"{'in 200':>7} {'wrong':>6}"
     )
     for field, speed, detected, after, soon, wrong in lines(arguments.runs):
