@@ -75,9 +75,9 @@ def test_command_begins_lists_and_stops_a_test(server: Server, token: str, capsy
     assert run(["test", "begin", "zeta v2", "zeta v1", "--family", "loa", "--elo1", "5", *where]) == 0
     out, err = capsys.readouterr()
     assert "zeta v2 – zeta v1  scheduled  undecided" in out
-    assert f"`arena test stop 2 --server {server.url}` ends it" in err
     assert run(["test", "list", "zeta", "--json", "--server", server.url]) == 0
     (latest, *_) = json.loads(capsys.readouterr().out)["items"]
+    assert f"`arena test stop {latest['id']} --server {server.url}` ends it" in err
     assert (latest["elo0"], latest["elo1"], latest["pentanomial"]) == (0, 5, [0] * 5)
     assert run(["test", "stop", str(latest["id"]), *where]) == 0
     assert "cancelled" in capsys.readouterr().out
