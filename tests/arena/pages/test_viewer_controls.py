@@ -145,7 +145,8 @@ def test_result_stands_at_the_end_of_the_list(site: Site, page: Any) -> None:
         line = site.stage.store.games.get(game)
         visit(page, site, f"/games/{game}")
         result = {"first": "1-0", "second": "0-1", "draw": "½-½"}[line.winner]
-        assert page.inner_text("#moves > :last-child") == f"{result} {line.termination}"
+        words = {"max-plies": "maximum length"}.get(line.termination, line.termination)
+        assert page.inner_text("#moves > :last-child") == f"{result} {words}"
 
 
 def test_captured_pieces_are_with_the_captor(site: Site, page: Any) -> None:
