@@ -300,9 +300,9 @@ def test_table_of_a_race_has_its_state(sqlite_store: Store) -> None:
     assert (ranked.decision.verdict, ranked.decision.ratios) == (None, ())
 
 
-def test_ladder_ranks_a_bot_without_games_as_an_even_one() -> None:
-    found = table("ladder", 4, (1, 0, 1, 1.0))
-    assert [line.name for line in found] == ["a", "c", "d", "b"]
+def test_ladder_ranks_bots_without_games_after_one_that_has_lost_all() -> None:
+    lines = table("ladder", 4, (1, 0, 1, 1.0))
+    assert [line.name for line in lines] == ["a", "b", "c", "d"]
 
 
 def cup(field: Field, settings: dict[str, Any]) -> Tournament:
