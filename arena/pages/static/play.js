@@ -9,6 +9,7 @@ const { game, side, family } = place.dataset;
 let entry = null;
 let turn = 0; // number of the shown position: discards late responses
 let shown = null;
+let sent = null; // the ply after which a move was sent that is not answered yet
 
 const say = (words) => { $("spoken").textContent = words; };
 
@@ -32,7 +33,7 @@ async function decide(what) {
     if (answer.ok) return true;
     const data = await answer.json();
     showProblem([data.detail, data.hint].filter(Boolean).join("; ") || data.title);
-  } catch { showProblem(message("Network error; try again.")); }
+  } catch { showProblem(message("Network error; try again.")); } finally { sent = null; }
   if (shown) offer(shown);
   return false;
 }
@@ -44,6 +45,7 @@ async function move(text) {
   const at = shown;
   const what = { do: "move", ply: shown.last, move: text };
   if (entry) entry.closed = message("Your move is on its way.");
+  sent = at.last;
   if (draw.checked) what.draw = "yes";
   if (!draw.checked) $("offer").hidden = true;
   draw.checked = false;
@@ -83,6 +85,7 @@ function showOffer(draw) {
 // Offer the legal moves if it is the player's turn and the last position is shown.
 async function offer(detail) {
   shown = detail;
+  if (detail.last === sent && detail.ply === sent) return; // the game starts while a move is on its way
   const mine = ++turn;
   detail.board.svg.classList.remove("pending");
   entry ||= new EntryAhead({ board: detail.board, frame: $("frame"), place: $("entry"), say, send: move });
